@@ -1,0 +1,56 @@
+# Build rules shared by all rooms: flags, and one function per kind of target.
+# Every room is one static library with an explicit file list, so the linker agrees with rooms.txt.
+
+find_package(GTest QUIET)
+
+add_library(bawn_flags INTERFACE)
+# -iquote, not -I: src/sys must never shadow <sys/...>.
+target_compile_options(bawn_flags INTERFACE "SHELL:-iquote ${CMAKE_SOURCE_DIR}/src")
+target_compile_options(bawn_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+  -Wno-gnu-statement-expression            # BAWN_TRY, base/result.h
+  -fstack-protector-strong -fcf-protection=full -ftrivial-auto-var-init=zero
+  -fvisibility=hidden -fno-omit-frame-pointer)
+target_compile_definitions(bawn_flags INTERFACE _GLIBCXX_ASSERTIONS BAWN_VERSION="${PROJECT_VERSION}")
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(bawn_flags INTERFACE -O2 -g1 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+    -ffunction-sections -fdata-sections)
+endif()
+if(BAWN_SANITIZE)
+  target_compile_options(bawn_flags INTERFACE -fsanitize=${BAWN_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(bawn_flags INTERFACE -fsanitize=${BAWN_SANITIZE})
+endif()
+target_link_options(bawn_flags INTERFACE -fuse-ld=lld -Wl,-z,relro,-z,now,--gc-sections)
+
+# bawn_room(NAME SOURCES a.cc ... DEPS base sys ... LIBS ... TESTS a_test.cc ...)
+function(bawn_room name)
+  cmake_parse_arguments(R "" "" "SOURCES;DEPS;LIBS;TESTS" ${ARGN})
+  string(REPLACE "/" "_" target ${name})
+  add_library(bawn_${target} STATIC ${R_SOURCES})
+  set_target_properties(bawn_${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(bawn_${target} PUBLIC bawn_flags)
+  foreach(dep ${R_DEPS})
+    target_link_libraries(bawn_${target} PUBLIC bawn_${dep})
+  endforeach()
+  target_link_libraries(bawn_${target} PRIVATE ${R_LIBS})
+  if(BAWN_TESTS AND R_TESTS)
+    add_executable(bawn_${target}_test ${R_TESTS})
+    target_link_libraries(bawn_${target}_test PRIVATE bawn_${target} GTest::gtest GTest::gmock
+      GTest::gtest_main)
+    add_test(NAME unit_${target} COMMAND bawn_${target}_test)
+  endif()
+endfunction()
+
+# bawn_program(NAME [STATIC] SOURCES ... ROOMS ... LIBS ...): what the hot path runs is STATIC.
+function(bawn_program name)
+  cmake_parse_arguments(P "STATIC" "" "SOURCES;ROOMS;LIBS" ${ARGN})
+  add_executable(${name} ${P_SOURCES})
+  foreach(room ${P_ROOMS})
+    target_link_libraries(${name} PRIVATE bawn_${room})
+  endforeach()
+  target_link_libraries(${name} PRIVATE bawn_flags ${P_LIBS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  if(P_STATIC AND NOT BAWN_SANITIZE)
+    target_link_options(${name} PRIVATE -static)
+  endif()
+endfunction()

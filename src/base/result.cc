@@ -1,0 +1,26 @@
+#include "base/result.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace bawn {
+
+std::string ErrnoName(int sys_errno) {
+  const char* name = strerrorname_np(sys_errno);
+  return name != nullptr ? name : "errno " + std::to_string(sys_errno);
+}
+
+std::unexpected<Error> FailErrno(int sys_errno, std::string_view what) {
+  Error error;
+  error.code = ErrorCode::kSystem;
+  error.sys_errno = sys_errno;
+  error.message = std::string(what) + ": " + ErrnoName(sys_errno);
+  return std::unexpected<Error>(std::move(error));
+}
+
+Error WithContext(Error error, std::string_view context) {
+  error.message = std::string(context) + ": " + error.message;
+  return error;
+}
+
+}  // namespace bawn

@@ -1,0 +1,103 @@
+#include "sys/sockets.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace bawn::sys {
+namespace {
+
+Result<std::pair<UniqueFd, UniqueFd>> Pair(int type) {
+  std::array<int, 2> fds = {-1, -1};
+  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds.data()) < 0) return FailErrno(errno, "socketpair");
+  return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+}
+
+}  // namespace
+
+Result<std::pair<UniqueFd, UniqueFd>> SeqpacketPair() { return Pair(SOCK_SEQPACKET); }
+Result<std::pair<UniqueFd, UniqueFd>> StreamPair() { return Pair(SOCK_STREAM); }
+
+Result<std::pair<UniqueFd, UniqueFd>> Pipe() {
+  std::array<int, 2> fds = {-1, -1};
+  if (pipe2(fds.data(), O_CLOEXEC) < 0) return FailErrno(errno, "pipe2");
+  return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+}
+
+Result<> SetNonBlocking(int fd, bool enabled) {
+  int flags = fcntl(fd, F_GETFL);
+  if (flags < 0) return FailErrno(errno, "fcntl(F_GETFL)");
+  flags = enabled ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+  if (fcntl(fd, F_SETFL, flags) < 0) return FailErrno(errno, "fcntl(F_SETFL)");
+  return {};
+}
+
+Result<> SetPipeSize(int fd, int bytes) {
+  if (fcntl(fd, F_SETPIPE_SZ, bytes) < 0) return FailErrno(errno, "fcntl(F_SETPIPE_SZ)");
+  return {};
+}
+
+Result<> SendPacket(int fd, std::string_view bytes, const std::vector<int>& fds) {
+  BAWN_ASSERT(fds.size() <= kFdsPerFrameMax);
+  iovec part = {const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kFdsPerFrameMax)> control = {};
+  if (!fds.empty()) {
+    message.msg_control = control.data();
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+    std::memcpy(CMSG_DATA(header), fds.data(), sizeof(int) * fds.size());
+  }
+  while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0) {
+    if (errno == EINTR) continue;
+    if (errno == EPIPE || errno == ECONNRESET) {
+      return Fail(ErrorCode::kUnavailable, "sendmsg: the other end is gone");
+    }
+    return FailErrno(errno, "sendmsg");
+  }
+  return {};
+}
+
+Result<Packet> ReceivePacket(int fd, size_t bytes_max, bool wait) {
+  Packet packet;
+  packet.bytes.resize(bytes_max);
+  iovec part = {packet.bytes.data(), packet.bytes.size()};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kFdsPerFrameMax)> control = {};
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t got = 0;
+  do {
+    got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno != ECONNRESET) return FailErrno(errno, "recvmsg");
+  for (cmsghdr* h = CMSG_FIRSTHDR(&message); h != nullptr; h = CMSG_NXTHDR(&message, h)) {
+    if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS) continue;
+    size_t count = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int received = -1;
+      std::memcpy(&received, CMSG_DATA(h) + i * sizeof(int), sizeof(int));
+      packet.fds.emplace_back(received);
+    }
+  }
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    return Fail(ErrorCode::kInternal, "recvmsg: a frame over its limit");
+  }
+  packet.eof = got <= 0;
+  packet.bytes.resize(got < 0 ? 0 : static_cast<size_t>(got));
+  return packet;
+}
+
+}  // namespace bawn::sys

@@ -1,0 +1,59 @@
+// workspace/open.h
+// Opens a workspace over the user's tree (DESIGN 6, live base): refuses roots that must not be
+// opened (RT-02), notes T, pins index and base commit, writes the initial layer (private git
+// directory, covers of protected paths), chooses the rung of the ladder, and says which mounts make
+// the tree appear. Nothing is mounted here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/facts.h"
+#include "workspace/repository.h"
+#include "workspace/state.h"
+
+namespace bawn::workspace {
+
+struct OpenRequest {
+  std::string root;                    // real path of the workspace
+  std::optional<Repository> repository;
+  GitConfig git_config;
+  std::string home;
+  std::string state_path;              // Bawn's own directories: the root may not overlap them
+  std::vector<std::string> protected_paths;  // absolute, of the policy
+  std::vector<std::string> show;       // protected names inside the tree that stay visible
+  bool ephemeral = false;
+  uint32_t uid = 0, gid = 0;           // the mapped ids
+  uint64_t copy_bytes_max = uint64_t{2} << 30;   // ceiling of the copy rungs (RT-02)
+  uint64_t copy_entries_max = 200'000;
+  bool force_copy = false;             // level restricted, and tests of the ladder
+};
+
+struct Opened {
+  plan::WorkspaceFacts facts;
+  SandboxMeta meta;  // workspace part filled in; written by the caller
+  std::vector<std::string> notes;  // one line each for stderr: what was covered, what rung and why
+};
+
+// The workspace of a command: `-w`, else the top of the enclosing work tree, else `cwd`. Symlinks
+// are resolved: two spellings are one workspace (E-21).
+Result<std::string> ResolveRoot(const std::string& dash_w, const std::string& cwd,
+                                const std::optional<Repository>& repository);
+
+// Refused by name, before the ladder: "/", a home, a system directory, an ancestor of any, anything
+// that overlaps a protected path or Bawn's directories.
+Result<> CheckRoot(const OpenRequest& request);
+
+Result<Opened> OpenLive(const SandboxDir& dir, const OpenRequest& request);
+
+// The same mounts again for a kept sandbox that is not live (`--in`).
+Result<Opened> Reopen(const SandboxDir& dir, const SandboxMeta& meta, const OpenRequest& request);
+
+// The pin ref refs/bawn/base/<id> (none for ephemeral): a loose ref written by link(2), removed at
+// the sandbox's end and by recovery.
+Result<> PinBase(const Repository& repository, const std::string& id, const std::string& commit);
+Result<> UnpinBase(const std::string& common_dir, const std::string& id);
+
+}  // namespace bawn::workspace

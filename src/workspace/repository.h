@@ -1,0 +1,52 @@
+// workspace/repository.h
+// A small, read-only reader of git's own files on the host: enough to find the repository of a
+// directory, its HEAD, refs and object directories, without running git and without libgit2 (which
+// costs 9 ms of start-up). It reads the *trusted* repository only, at open, before anything ran.
+// Source: gitrepository-layout(5), git-worktree(1), gitsubmodules(7).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace bawn::workspace {
+
+struct Repository {
+  std::string work_tree;   // top of the work tree, real path
+  std::string git_dir;     // of this work tree, real path
+  std::string common_dir;  // == git_dir but in a linked worktree
+  bool dot_git_is_file = false;
+  std::string head_ref;     // "refs/heads/main"; empty when detached
+  std::string head_commit;  // hex; empty when unborn
+  std::vector<std::pair<std::string, std::string>> refs;  // name, hex; HEAD not among them
+  std::vector<std::string> object_dirs;  // own first, then the whole chain of alternates, real paths
+  std::string unsupported;  // "sha256", "reftable", "extension foo": apply still works; else empty
+  struct Submodule {
+    std::string path;     // relative to work_tree
+    std::string git_dir;  // real path
+  };
+  std::vector<Submodule> submodules;  // populated ones, found by their .git file in the index's gitlinks
+};
+
+// Searches `directory` and its parents (not across a mount the way git does: GIT_DISCOVERY default).
+// Absent: not in a work tree. An unreadable or malformed repository is an error that names the file.
+Result<std::optional<Repository>> FindRepository(const std::string& directory);
+
+// The identity git reports in that repository on the host: includes, conditional includes (gitdir,
+// gitdir/i, onbranch), worktree config, GIT_* environment (E-17). Absent names are empty.
+struct Identity {
+  std::string name, email;
+};
+struct GitConfig {
+  std::vector<std::pair<std::string, std::string>> entries;  // "core.autocrlf", value; last wins
+  std::optional<std::string> Get(const std::string& key) const;
+};
+Result<GitConfig> ReadGitConfig(const std::optional<Repository>& repository, const std::string& home,
+                                const std::vector<std::string>& environment);
+Identity AuthorIdentity(const GitConfig& config, const std::vector<std::string>& environment);
+
+}  // namespace bawn::workspace

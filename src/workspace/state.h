@@ -1,0 +1,88 @@
+// workspace/state.h
+// Bawn's own directory (DESIGN 8, "State") and one sandbox's place in it. Everything is held by
+// descriptor and verified there (RT-25): 0700, owned by the runner, no symlink, not in a work tree.
+//   <state>/sb/<id>/lock             flock held while a keeper or a worker uses it
+//   <state>/sb/<id>/meta.json        written by rename
+//   <state>/sb/<id>/initial/         what Bawn itself put into the workspace (never in changes)
+//   <state>/sb/<id>/layers/0/{upper,work}
+//   <state>/sb/<id>/git/{base,upper,work}   a private git directory outside the tree, where needed
+//   <state>/sb/<id>/jobs/<job_id>/{receipt.json,out.log,err.log}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace bawn::workspace {
+
+struct StateDir {
+  UniqueFd fd;
+  std::string path;  // real path
+};
+
+// $BAWN_STATE_DIR, else $XDG_STATE_HOME/bawn, else ~/.local/state/bawn (root: /var/lib/bawn); made
+// 0700 when absent. A wider mode, a foreign owner, a symlink at the last component or a place inside
+// a git work tree is kFailedPrecondition, not repaired.
+struct StateEnv {
+  std::string bawn_state_dir, xdg_state_home, home;
+  uint32_t uid = 0;
+};
+Result<StateDir> OpenStateDir(const StateEnv& env);
+
+// meta.json as a value. Paths are bytes here and escaped names in the file.
+struct SandboxMeta {
+  std::string id;
+  std::string name;
+  std::string workspace_path;
+  uint64_t workspace_dev = 0, workspace_ino = 0;
+  std::string mode = "live";
+  std::string rung;
+  int64_t opened_at_ns = 0;      // T of RT-09, CLOCK_REALTIME_COARSE
+  int64_t boottime_offset_ns = 0;  // REALTIME - BOOTTIME at T: a later step of the clock shows
+  std::string base_commit;       // hex; empty: no commit or no repository
+  std::string base_ref;          // "refs/heads/main"; empty: detached or none
+  std::string git_dir, common_dir;  // empty: no repository
+  bool ephemeral = false;
+  bool kept = false;             // has (or may have) changes to review
+  std::string state;             // "running" | "ended" | "published" | …
+  uint64_t rev = 0;
+  std::vector<std::string> command;  // of the last job
+  int64_t created_at_ns = 0;
+  std::vector<std::string> covered;  // protected paths hidden in the view, relative
+  Json extra;                    // what other rooms remember (published digests …): an object
+};
+Json ToJson(const SandboxMeta& meta);
+Result<SandboxMeta> MetaFromJson(const Json& json);
+
+struct SandboxDir {
+  std::string id;
+  UniqueFd fd;
+  UniqueFd lock;  // held exclusively; invalid when opened for reading only
+  std::string path;
+};
+
+Result<SandboxDir> CreateSandboxDir(const StateDir& state, const std::string& id);
+// kNotFound; kConflict (hint names it live) when `exclusive` and another process holds the lock.
+Result<SandboxDir> OpenSandboxDir(const StateDir& state, const std::string& id, bool exclusive);
+Result<> WriteMeta(const SandboxDir& dir, const SandboxMeta& meta, bool durable);
+Result<SandboxMeta> ReadMeta(const SandboxDir& dir);
+
+struct ListedSandbox {
+  SandboxMeta meta;
+  bool live = false;     // somebody holds the lock
+  std::string damaged;   // why meta could not be read; then only meta.id is set
+};
+Result<std::vector<ListedSandbox>> ListSandboxes(const StateDir& state);
+
+// Removes a sandbox directory completely: also mode 000, deep nesting, 100,000 files, whatever the
+// payload left. Descriptor-relative, follows nothing, crosses no mount.
+Result<> RemoveSandboxDir(const StateDir& state, SandboxDir dir);
+// The same for any directory `name` in `parent_fd` (also used for stale temporaries).
+Result<> RemoveTree(int parent_fd, const std::string& name);
+
+}  // namespace bawn::workspace

@@ -241,6 +241,12 @@ Result<size_t> Read(int fd, char* into, size_t size) {
   return static_cast<size_t>(got);
 }
 
+Result<size_t> Pread(int fd, char* into, size_t size, uint64_t offset) {
+  ssize_t got = Retry([&] { return pread(fd, into, size, static_cast<off_t>(offset)); });
+  if (got < 0) return FailCall("pread", "");
+  return static_cast<size_t>(got);
+}
+
 Result<std::string> ReadAll(int fd, size_t bytes_max) {
   std::string bytes;
   struct stat st = {};

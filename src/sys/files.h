@@ -102,6 +102,7 @@ Result<std::string> ReadFileAt(int dirfd, std::string_view path, size_t bytes_ma
                                uint64_t resolve = kResolveNone);
 Result<> WriteAll(int fd, std::string_view bytes);
 Result<> Pwrite(int fd, std::string_view bytes, uint64_t offset);
+Result<size_t> Pread(int fd, char* into, size_t size, uint64_t offset);
 Result<size_t> Read(int fd, char* into, size_t size);  // EAGAIN is an error with that errno
 
 // Writes NAME in `dirfd` by a temporary sibling and rename: readers see old or new. `durable` adds

@@ -154,8 +154,10 @@ Result<UniqueFd> SealedMemfd(const char* name, std::string_view bytes) {
   return fd;
 }
 
+Result<std::string> SelfPath() { return Readlinkat(AT_FDCWD, "/proc/self/exe"); }
+
 Result<UniqueFd> OpenSibling(std::string_view name) {
-  std::string self = BAWN_TRY(Readlinkat(AT_FDCWD, "/proc/self/exe"));
+  std::string self = BAWN_TRY(SelfPath());
   std::string directory = self.substr(0, self.rfind('/'));
   for (const char* place : {"/", "/../libexec/bawn/"}) {
     Result<UniqueFd> fd = Openat2(AT_FDCWD, directory + place + std::string(name), O_RDONLY);

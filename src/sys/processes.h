@@ -62,6 +62,8 @@ Result<Child> Spawn(const SpawnSpec& spec);
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view bytes);
 Result<UniqueFd> Memfd(const char* name);
 
+// The running executable's path, for display.
+Result<std::string> SelfPath();
 // The program of that name beside the running executable (or in ../libexec/bawn), opened O_PATH-less
 // for exec; kNotFound names both places.
 Result<UniqueFd> OpenSibling(std::string_view name);

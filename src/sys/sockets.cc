@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 namespace bawn::sys {
@@ -18,7 +20,28 @@ Result<std::pair<UniqueFd, UniqueFd>> Pair(int type) {
   return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
 }
 
+Result<UniqueFd> Listen(const std::string& bytes) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (bytes.size() >= sizeof address.sun_path) {
+    return Fail(ErrorCode::kInvalidArgument, "socket name of " + std::to_string(bytes.size()) +
+                                                 " bytes; unix(7) allows 107");
+  }
+  std::memcpy(address.sun_path, bytes.data(), bytes.size());
+  auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + bytes.size());
+  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) return FailErrno(errno, "socket(AF_UNIX)");
+  if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), length) < 0) {
+    return FailErrno(errno, "bind(AF_UNIX)");
+  }
+  if (listen(fd.get(), 1) < 0) return FailErrno(errno, "listen");
+  return fd;
+}
+
 }  // namespace
+
+Result<UniqueFd> ListenPathname(const std::string& path) { return Listen(path); }
+Result<UniqueFd> ListenAbstract(const std::string& name) { return Listen(std::string(1, '\0') + name); }
 
 Result<std::pair<UniqueFd, UniqueFd>> SeqpacketPair() { return Pair(SOCK_SEQPACKET); }
 Result<std::pair<UniqueFd, UniqueFd>> StreamPair() { return Pair(SOCK_STREAM); }

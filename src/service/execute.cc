@@ -1,14 +1,13 @@
-#include <fcntl.h>
-
+#include <memory>
 #include <utility>
 
 #include "base/ids.h"
 #include "contain/engines/native.h"
 #include "contain/plan_codec.h"
+#include "launch/kept.h"
 #include "service/session.h"
 #include "sys/files.h"
 #include "sys/processes.h"
-#include "sys/terminal.h"
 
 namespace bawn::service {
 namespace {
@@ -51,18 +50,26 @@ void Announce(const Session& session, const std::string& event, int status_fd) {
 
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options) {
   BAWN_CHECK_OK(MakeJobDir(session));
-  BAWN_CHECK_OK(workspace::WriteMeta(session->dir, session->opened.meta, false));
-  if (session->repository && !options.ephemeral && !session->opened.meta.base_commit.empty()) {
+  if (!session->attached) {
+    BAWN_CHECK_OK(workspace::WriteMeta(session->dir, session->opened.meta, false));
+  }
+  bool fresh = options.in_sandbox.empty();
+  if (fresh && session->repository && !options.ephemeral && !session->opened.meta.base_commit.empty()) {
     BAWN_CHECK_OK(workspace::PinBase(*session->repository, session->dir.id,
                                      session->opened.meta.base_commit));
   }
-  UniqueFd init = BAWN_TRY(sys::OpenSibling("bawn-init"));
-  contain::NativeEngine engine(std::move(init));
   launch::JobRun run;
-  run.engine = &engine;
+  std::unique_ptr<contain::Engine> engine;
+  if (options.keep && !session->attached) BAWN_CHECK_OK(StartKeeper(session, options));
+  if (session->attached) {
+    engine = std::make_unique<launch::AttachedEngine>(std::move(session->keeper));
+  } else {
+    engine = std::make_unique<contain::NativeEngine>(BAWN_TRY(sys::OpenSibling("bawn-init")));
+    run.provision.plan =
+        BAWN_TRY(sys::SealedMemfd("bawn-plan", contain::EncodePlan(session->compiled.plan)));
+  }
+  run.engine = engine.get();
   run.provision.sandbox_id = session->dir.id;
-  run.provision.plan =
-      BAWN_TRY(sys::SealedMemfd("bawn-plan", contain::EncodePlan(session->compiled.plan)));
   run.job_spec =
       BAWN_TRY(sys::SealedMemfd("bawn-job", contain::EncodeJobSpec(session->compiled.job)));
   run.io = FindCallerIo(session->pty);

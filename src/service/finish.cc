@@ -1,4 +1,6 @@
 // From the keeper's report to the receipt; then only changes, receipt and kept output stay.
+#include <fcntl.h>
+
 #include <utility>
 
 #include "base/json.h"
@@ -103,6 +105,20 @@ Result<> WriteDecisions(const Session& session) {
                               0600, false);
 }
 
+// Several jobs of a live sandbox end side by side: the record is read again under its own lock.
+Result<> UpdateMeta(Session* session, bool has_changes, bool ran) {
+  UniqueFd lock = BAWN_TRY(sys::Openat2(session->dir.fd.get(), "meta.lock",
+                                        O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  BAWN_CHECK_OK(sys::Flock(lock.get(), sys::LockKind::kExclusive));
+  workspace::SandboxMeta& meta = session->opened.meta;
+  if (session->attached) meta = BAWN_TRY(workspace::ReadMeta(session->dir));
+  meta.kept = has_changes;
+  meta.state = session->attached ? "live" : "ended";
+  meta.rev += ran ? 1 : 0;
+  meta.command = session->compiled.job.argv;
+  return workspace::WriteMeta(session->dir, meta, false);
+}
+
 }  // namespace
 
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,
@@ -117,11 +133,9 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
   } else {
     result.pending_changes = BAWN_TRY(CountChanges(*session, &result.receipt));
   }
-  meta.kept = result.pending_changes > 0;
-  meta.state = "ended";
-  meta.rev += ran ? 1 : 0;
+  BAWN_CHECK_OK(UpdateMeta(session, result.pending_changes > 0, ran));
   bool gone = report.remaining.empty();
-  result.receipt.workspace.durable = meta.kept && gone ? "pending" : "none";
+  result.receipt.workspace.durable = meta.kept && gone && !session->attached ? "pending" : "none";
   SetExit(report, session->compiled.job.argv, &result);
   BAWN_CHECK_OK(WriteDecisions(*session));
   BAWN_CHECK_OK(record::WriteReceipt(session->dir.fd.get(), result.receipt, false));
@@ -129,10 +143,10 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
     BAWN_CHECK_OK(record::WriteReceiptFile(AbsolutePath(session->caller, options.receipt_file),
                                            result.receipt));
   }
+  if (session->attached) return result;  // it lives on, with its keeper
   if (!meta.kept && !meta.common_dir.empty() && !options.ephemeral) {
     BAWN_CHECK_OK(workspace::UnpinBase(meta.common_dir, meta.id));
   }
-  BAWN_CHECK_OK(workspace::WriteMeta(session->dir, meta, false));
   if (!gone) return result;  // the handle is kept: the marker stays, the next command tries again
   BAWN_CHECK_OK(RemoveRuntimeParts(session->dir, meta.kept));
   if (meta.kept) BAWN_CHECK_OK(StartWriteBack(session->dir));

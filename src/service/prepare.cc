@@ -29,7 +29,10 @@ Result<> ReadSecrets(const Caller& caller, const std::vector<std::string>& names
   return {};
 }
 
-Result<policy::JobRequest> MakeRequest(const Caller& caller, const RunOptions& options, bool pty) {
+}  // namespace
+
+Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions& options,
+                                          bool pty) {
   policy::JobRequest request;
   request.argv = options.argv;
   if (request.argv.empty()) {
@@ -64,6 +67,27 @@ Result<policy::JobRequest> MakeRequest(const Caller& caller, const RunOptions& o
   return request;
 }
 
+workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions& options,
+                                       const std::string& root) {
+  const Caller& caller = session.caller;
+  workspace::OpenRequest request;
+  request.root = root;
+  request.repository = session.repository;
+  request.home = caller.home;
+  request.state_path = session.state.path;
+  for (const auto& path : policy::ProtectedPaths(caller.home)) {
+    request.protected_paths.emplace_back(path);
+  }
+  for (const auto& name : policy::ProtectedNames()) request.protected_names.emplace_back(name);
+  for (const std::string& path : options.show) request.show.push_back(AbsolutePath(caller, path));
+  request.ephemeral = options.ephemeral;
+  request.uid = caller.ids.uid;
+  request.gid = caller.ids.gid;
+  return request;
+}
+
+namespace {
+
 Result<> OpenWorkspace(const RunOptions& options, Session* session) {
   const Caller& caller = session->caller;
   std::string from =
@@ -73,24 +97,14 @@ Result<> OpenWorkspace(const RunOptions& options, Session* session) {
                 "-w takes an existing directory");
   }
   session->repository = BAWN_TRY(workspace::FindRepository(from));
-  workspace::OpenRequest request;
-  request.root = BAWN_TRY(workspace::ResolveRoot(options.workspace, caller.cwd, session->repository));
-  if (session->repository && session->repository->work_tree != request.root) {
+  std::string root =
+      BAWN_TRY(workspace::ResolveRoot(options.workspace, caller.cwd, session->repository));
+  if (session->repository && session->repository->work_tree != root) {
     session->repository.reset();  // -w names a directory inside a work tree: a tree of its own
   }
-  request.repository = session->repository;
+  workspace::OpenRequest request = MakeOpenRequest(*session, options, root);
   request.git_config =
       BAWN_TRY(workspace::ReadGitConfig(session->repository, caller.home, caller.environment));
-  request.home = caller.home;
-  request.state_path = session->state.path;
-  for (const auto& path : policy::ProtectedPaths(caller.home)) {
-    request.protected_paths.emplace_back(path);
-  }
-  for (const auto& name : policy::ProtectedNames()) request.protected_names.emplace_back(name);
-  for (const std::string& path : options.show) request.show.push_back(AbsolutePath(caller, path));
-  request.ephemeral = options.ephemeral;
-  request.uid = caller.ids.uid;
-  request.gid = caller.ids.gid;
   session->opened = BAWN_TRY(workspace::OpenLive(session->dir, request));
   return {};
 }
@@ -104,6 +118,8 @@ void FillMeta(const RunOptions& options, const std::vector<std::string>& argv, S
   meta.command = argv;
   meta.created_at_ns = RealtimeNs();
 }
+
+}  // namespace
 
 // What the canaries try to reach: live things outside that the caller itself could reach.
 Result<> PlaceWitnesses(Session* session) {
@@ -119,19 +135,17 @@ Result<> PlaceWitnesses(Session* session) {
   return {};
 }
 
-Result<> Decide(const RunOptions& options, bool pty, Session* session) {
-  policy::JobRequest request = BAWN_TRY(MakeRequest(session->caller, options, pty));
+Result<> CompileSession(const RunOptions& options, bool pty, Session* session) {
+  policy::JobRequest request = BAWN_TRY(MakeJobRequest(session->caller, options, pty));
   session->level = BAWN_TRY(ChooseLevel(session->caller, session->policy, options.level));
   plan::HostFacts host = GatherHostFacts(
       session->caller, policy::PathsToProbe(session->policy, request, session->caller.home));
   session->compiled = BAWN_TRY(policy::Compile(session->policy, request, host,
                                                session->opened.facts, session->dir.id,
                                                session->level));
-  FillMeta(options, session->compiled.job.argv, session);
+  session->compiled.plan.job_domains = options.keep;
   return {};
 }
-
-}  // namespace
 
 Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty) {
   Session session;
@@ -144,7 +158,8 @@ Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pt
   session.dir = BAWN_TRY(workspace::CreateSandboxDir(session.state, id));
   auto rest = [&]() -> Result<> {
     BAWN_CHECK_OK(OpenWorkspace(options, &session));
-    BAWN_CHECK_OK(Decide(options, pty, &session));
+    BAWN_CHECK_OK(CompileSession(options, pty, &session));
+    FillMeta(options, session.compiled.job.argv, &session);
     return PlaceWitnesses(&session);
   };
   Result<> done = rest();

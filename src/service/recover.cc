@@ -7,8 +7,10 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "launch/kept.h"
 #include "plan/receipt.h"
 #include "record/receipts.h"
+#include "service/durable.h"
 #include "sys/files.h"
 #include "workspace/open.h"
 
@@ -58,6 +60,17 @@ Result<std::string> RecoverOne(const workspace::StateDir& state, const std::stri
     BAWN_CHECK_OK(MarkEnded(state, id));
     return std::string();
   }
+  if (meta->state == "live") {  // its keeper ended it; nothing was interrupted
+    meta->state = "ended";
+    if (!meta->kept && !meta->common_dir.empty()) {
+      BAWN_CHECK_OK(workspace::UnpinBase(meta->common_dir, id));
+    }
+    BAWN_CHECK_OK(workspace::WriteMeta(*dir, *meta, false));
+    BAWN_CHECK_OK(RemoveRuntimeParts(*dir, meta->kept));
+    if (meta->kept) BAWN_CHECK_OK(StartWriteBack(*dir));
+    BAWN_CHECK_OK(MarkEnded(state, id));
+    return std::string();
+  }
   if (meta->state == "running") {
     BAWN_CHECK_OK(WriteInterrupted(*dir, *meta));
     meta->state = "interrupted";
@@ -101,8 +114,10 @@ Result<std::vector<std::string>> RecoverInterrupted(const workspace::StateDir& s
 }
 
 Result<> RemoveRuntimeParts(const workspace::SandboxDir& dir, bool keep_changes) {
-  Result<> gone = sys::Unlinkat(dir.fd.get(), "witness");
-  if (!gone && !Missing(gone)) return gone;
+  for (const char* socket : {"witness", launch::kKeeperSocket}) {
+    Result<> gone = sys::Unlinkat(dir.fd.get(), socket);
+    if (!gone && !Missing(gone)) return gone;
+  }
   if (keep_changes) return {};
   for (const char* part : {"layers", "initial", "git"}) {
     Result<> removed = workspace::RemoveTree(dir.fd.get(), part);

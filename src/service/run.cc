@@ -15,7 +15,8 @@ bool WantsPty(const RunOptions& options) {
 }
 
 // The job is over and the sandbox gone; what is left must not stay half-done.
-void CleanAfterFailure(Session* session) {
+void CleanAfterFailure(const RunOptions& options, Session* session) {
+  if (session->attached || !options.in_sandbox.empty()) return;  // it existed before this run
   // The marker stays when this fails: the next command tries again and says so.
   if (RemoveRuntimeParts(session->dir, false)) (void)MarkEnded(session->state, session->dir.id);
 }
@@ -24,11 +25,14 @@ void CleanAfterFailure(Session* session) {
 
 Result<RunResult> LocalBawn::Run(const RunOptions& options, const Notice& notice) {
   Caller caller = BAWN_TRY(IdentifyCaller(environment_));
-  Session session = BAWN_TRY(PrepareSession(std::move(caller), options, WantsPty(options)));
+  bool pty = WantsPty(options);
+  Session session = BAWN_TRY(options.in_sandbox.empty()
+                                 ? PrepareSession(std::move(caller), options, pty)
+                                 : ContinueSession(std::move(caller), options, pty));
   for (const std::string& note : session.opened.notes) notice(note);
   Result<launch::JobReport> report = ExecuteSession(&session, options);
   if (!report) {
-    CleanAfterFailure(&session);
+    CleanAfterFailure(options, &session);
     return std::unexpected(report.error());
   }
   Result<RunResult> result = FinishSession(&session, options, std::move(*report));

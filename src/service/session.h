@@ -31,13 +31,26 @@ struct Session {
   UniqueFd job_dir;   // jobs/<job_id>
   UniqueFd pathname_witness, abstract_witness;  // canaries must not reach these
   bool pty = false;
+  UniqueFd keeper;                // --keep, --in a live one: the connection to its bawn-keeper
+  bool attached = false;          // the sandbox stays when this run's job has ended
 };
 
 // Leaves nothing behind when it fails.
 Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty);
+// `--in`: a live sandbox is joined through its keeper, one that is not is mounted again.
+Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool pty);
+// `--keep`: starts bawn-keeper with this session's Plan and lock, and connects to it.
+Result<> StartKeeper(Session* session, const RunOptions& options);
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options);
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,
                                 launch::JobReport report);
+
+// The parts of Prepare that `--in` shares.
+Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions& options, bool pty);
+workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions& options,
+                                       const std::string& root);
+Result<> CompileSession(const RunOptions& options, bool pty, Session* session);
+Result<> PlaceWitnesses(Session* session);
 
 // The level of this run: `--level` exactly, else the highest that can be proven, never below the
 // floor of profile or BAWN_LEVEL.

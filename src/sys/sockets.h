@@ -28,6 +28,12 @@ Result<> SendPacket(int fd, std::string_view bytes, const std::vector<int>& fds 
 Result<UniqueFd> ListenPathname(const std::string& path);          // the path must not exist
 Result<UniqueFd> ListenAbstract(const std::string& name);          // without the leading NUL
 
+// The keeper's door: a SOCK_SEQPACKET listener at a path in a private directory, and its clients.
+Result<UniqueFd> ListenPackets(const std::string& path);
+Result<UniqueFd> ConnectPackets(const std::string& path);  // kUnavailable: nobody listens
+// Accepts one client; kPermissionDenied (and closed) when its uid is not ours (SO_PEERCRED).
+Result<UniqueFd> AcceptOwnUser(int listener);
+
 struct Packet {
   std::string bytes;
   std::vector<UniqueFd> fds;

@@ -66,13 +66,14 @@ Result<> AttachedEngine::Execute(const contain::Sandbox& sandbox, uint32_t job, 
   if (streams.in.valid()) {
     fds.insert(fds.end(), {streams.in.get(), streams.out.get(), streams.err.get()});
   }
-  return sys::SendPacket(sandbox.control.get(), wire::Encode(wire::ToInit(wire::StartJob{job})), fds);
+  return sys::SendPacket(sandbox.control.get(), wire::Encode(wire::ToInit(wire::StartJob{job})),
+                         fds);
 }
 
 Result<> AttachedEngine::Destroy(contain::Sandbox* sandbox, int deadline_ms) {
   // The keeper knows whether the job ended; it answers at once then.
-  Result<> sent = sys::SendPacket(sandbox->control.get(),
-                                  wire::Encode(wire::ToInit(wire::KillJob{job_})));
+  Result<> sent =
+      sys::SendPacket(sandbox->control.get(), wire::Encode(wire::ToInit(wire::KillJob{job_})));
   if (!sent && sent.error().code == ErrorCode::kUnavailable) return {};  // all of it is gone
   BAWN_CHECK_OK(sent);
   int64_t deadline = MonotonicNs() + int64_t{deadline_ms} * 1'000'000;

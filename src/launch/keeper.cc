@@ -63,10 +63,10 @@ class Keeper {
   Timers timers_;
   JobReport report_;
   plan::KilledBy killing_ = plan::KilledBy::kNothing;
-  int interrupts_ = 0;   // SIGINT and friends that the caller sent us
-  bool started_ = false; // exec succeeded
-  bool exited_ = false;  // the main process's status is known
-  bool done_ = false;    // nothing more to wait for
+  int interrupts_ = 0;    // SIGINT and friends that the caller sent us
+  bool started_ = false;  // exec succeeded
+  bool exited_ = false;   // the main process's status is known
+  bool done_ = false;     // nothing more to wait for
 };
 
 Result<> Keeper::MakeStreams(contain::JobStreams* inner) {
@@ -163,9 +163,7 @@ Result<> Keeper::Turn() {
   return {};
 }
 
-bool Keeper::OutputsEnded() const {
-  return (!out_ || out_->ended()) && (!err_ || err_->ended());
-}
+bool Keeper::OutputsEnded() const { return (!out_ || out_->ended()) && (!err_ || err_->ended()); }
 
 Result<> Keeper::PumpOutput() {
   for (auto* stream : {&out_, &err_}) {

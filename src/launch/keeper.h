@@ -1,6 +1,6 @@
 // launch/keeper.h
-// The keeper: parent of pid 1. Owns the deadlines, limits and output of one sandbox from the start of
-// its pid 1 to the proof that everything in it is gone. In a one-shot `bawn run` it lives in the
+// The keeper: parent of pid 1. Owns the deadlines, limits and output of one sandbox from the start
+// of its pid 1 to the proof that everything in it is gone. In a one-shot `bawn run` it lives in the
 // `bawn` process itself: when that dies, pid 1 sees the end of its control socket and ends all.
 // Decided in: policy/compile. Enforced by: pid 1's pidfd and timers here. Recorded as: `outcome`,
 // `containment.layers`, `output`, `remaining`.
@@ -20,9 +20,9 @@
 
 namespace bawn::launch {
 
-inline constexpr int kDrainMs = 200;         // after the main process ended (RT-27)
-inline constexpr int kGraceMs = 2000;        // between TERM and KILL
-inline constexpr int kGoneDeadlineMs = 5000; // DESIGN promise 1
+inline constexpr int kDrainMs = 200;          // after the main process ended (RT-27)
+inline constexpr int kGraceMs = 2000;         // between TERM and KILL
+inline constexpr int kGoneDeadlineMs = 5000;  // DESIGN promise 1
 inline constexpr int kSetupDeadlineMs = 20'000;
 
 struct CallerIo {
@@ -53,15 +53,15 @@ struct JobReport {
   std::optional<uint64_t> cpu_ms, memory_peak_bytes;
   plan::StreamReport out, err;
   std::vector<std::string> remaining;
-  std::string failure;   // setup_failed: stage and call; empty otherwise
+  std::string failure;  // setup_failed: stage and call; empty otherwise
   int failure_errno = 0;
   std::string failure_stage;
   bool output_broken = false;  // the caller's output went away: 128+13
   int64_t started_at_ns = 0, ended_at_ns = 0;
 };
 
-// Provisions, runs one job, ends the sandbox and proves it gone. An error means Bawn failed before a
-// sandbox existed; everything later is in the report.
+// Provisions, runs one job, ends the sandbox and proves it gone. An error means Bawn failed before
+// a sandbox existed; everything later is in the report.
 Result<JobReport> RunOneShot(JobRun run);
 
 }  // namespace bawn::launch

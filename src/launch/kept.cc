@@ -20,13 +20,14 @@ constexpr int64_t kMs = 1'000'000;
 constexpr int kEndMs = 5000;
 constexpr int64_t kKillAnswerMs = 1000;  // RT-14: then the whole sandbox is killed
 
-// One connection and the one job it may start. `job` is our number towards init, `own` the client's.
+// One connection and the one job it may start. `job` is our number towards init, `own` the
+// client's.
 struct Client {
   UniqueFd fd;
   uint32_t job = 0;
   uint32_t own = 0;
   bool running = false;
-  bool left = false;         // the connection ended; only its job is still being killed
+  bool left = false;  // the connection ended; only its job is still being killed
   int64_t kill_deadline = 0;
 };
 
@@ -66,7 +67,8 @@ Result<> KeptServer::Serve() {
   while (!ended_) {
     if (!Turn()) ended_ = true;
   }
-  return kept_.engine->Destroy(&sandbox_, kEndMs);  // clients see the end of their connection after it
+  return kept_.engine->Destroy(&sandbox_,
+                               kEndMs);  // clients see the end of their connection after it
 }
 
 Result<> KeptServer::Turn() {

@@ -1,10 +1,10 @@
 // launch/kept.h
-// A sandbox that outlives the command that made it (`--keep`): bawn-keeper is the parent of its pid 1
-// and serves clients at `keeper.sock` in the sandbox's private directory. A client speaks the frames
-// of wire/control.h: the keeper's first packet is Ready with a pidfd of pid 1, then the client may
-// start one job; frames about that job come back. When a client's connection ends, its job is
-// killed and the sandbox stays (DESIGN 4). KillJob{0} ends the sandbox.
-// The lock of the sandbox's directory is held by the keeper for its whole life.
+// A sandbox that outlives the command that made it (`--keep`): bawn-keeper is the parent of its pid
+// 1 and serves clients at `keeper.sock` in the sandbox's private directory. A client speaks the
+// frames of wire/control.h: the keeper's first packet is Ready with a pidfd of pid 1, then the
+// client may start one job; frames about that job come back. When a client's connection ends, its
+// job is killed and the sandbox stays (DESIGN 4). KillJob{0} ends the sandbox. The lock of the
+// sandbox's directory is held by the keeper for its whole life.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@ inline constexpr const char* kKeeperSocket = "keeper.sock";
 struct KeptSandbox {
   contain::Engine* engine = nullptr;
   contain::ProvisionRequest provision;
-  UniqueFd listener;   // SOCK_SEQPACKET, already bound
+  UniqueFd listener;  // SOCK_SEQPACKET, already bound
   uint64_t keep_for_ms = kKeepForMsDefault;
 };
 
-// Serves until the sandbox ends: by KillJob{0}, by `keep_for_ms` without a job, by the hard limit or
-// because pid 1 died. Everything of the sandbox is gone when this returns.
+// Serves until the sandbox ends: by KillJob{0}, by `keep_for_ms` without a job, by the hard limit
+// or because pid 1 died. Everything of the sandbox is gone when this returns.
 Result<> ServeKept(KeptSandbox kept);
 
-// The client's side as an Engine: Provision connects, Execute starts the one job, Destroy kills what
-// is left of the job (never the sandbox).
+// The client's side as an Engine: Provision connects, Execute starts the one job, Destroy kills
+// what is left of the job (never the sandbox).
 class AttachedEngine final : public contain::Engine {
  public:
   explicit AttachedEngine(UniqueFd connection) : connection_(std::move(connection)) {}

@@ -124,7 +124,8 @@ Result<> OutputStream::AppendTail() {
   std::string buffer;
   for (uint64_t done = 0; done < size;) {
     uint64_t place = (from + done) % tail_max_;
-    size_t want = static_cast<size_t>(std::min({uint64_t{kChunkBytes}, size - done, tail_max_ - place}));
+    size_t want =
+        static_cast<size_t>(std::min({uint64_t{kChunkBytes}, size - done, tail_max_ - place}));
     buffer.resize(want);
     size_t got = BAWN_TRY(sys::Pread(tail_.get(), buffer.data(), want, place));
     if (got == 0) return Fail(ErrorCode::kInternal, "the kept output is shorter than counted");

@@ -1,7 +1,7 @@
 // launch/output.h
 // One output stream of a job: copied to the caller untouched, kept up to a bound (head and tail),
-// counted beyond it. O(1) per chunk; memory is one chunk whatever the payload prints (cases.md O-21).
-// The payload's bytes are never parsed. Recorded as: receipt `output.*`.
+// counted beyond it. O(1) per chunk; memory is one chunk whatever the payload prints (cases.md
+// O-21). The payload's bytes are never parsed. Recorded as: receipt `output.*`.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ inline constexpr int kWritePatienceMs = 50;  // a blocked caller delays deadline
 class OutputStream {
  public:
   struct Options {
-    UniqueFd source;        // our end of the job's pipe; made non-blocking
-    int destination = -1;   // borrowed: the caller's descriptor; -1 none
-    int log_dir = -1;       // borrowed: where the log is kept; -1 none
-    std::string log_name;   // "out.log"
+    UniqueFd source;       // our end of the job's pipe; made non-blocking
+    int destination = -1;  // borrowed: the caller's descriptor; -1 none
+    int log_dir = -1;      // borrowed: where the log is kept; -1 none
+    std::string log_name;  // "out.log"
     uint64_t kept_bytes_max = kKeptBytesDefault;
   };
   static Result<OutputStream> Open(Options options);
@@ -32,7 +32,7 @@ class OutputStream {
 
   // Moves one chunk. After it `blocked()` or `ended()` may hold.
   Result<> Pump();
-  bool ended() const { return ended_; }      // the payload's side is closed and all is delivered
+  bool ended() const { return ended_; }  // the payload's side is closed and all is delivered
   bool blocked() const { return !pending_.empty() || splice_blocked_; }
   bool destination_broken() const { return broken_; }  // EPIPE: nobody reads the caller's output
   int source() const { return options_.source.get(); }
@@ -51,7 +51,7 @@ class OutputStream {
 
   Options options_;
   UniqueFd log_, tail_;
-  std::string pending_;   // read, not yet taken by the caller
+  std::string pending_;  // read, not yet taken by the caller
   size_t pending_at_ = 0;
   std::string chunk_;
   Sha256 hash_;

@@ -53,7 +53,8 @@ std::string Numbered(size_t size) {
 }
 
 TEST_F(OutputTest, KeepsAllUpToTheBoundAndHeadAndTailBeyondIt) {
-  for (size_t size : {0UL, 1UL, 49UL, 50UL, 51UL, 99UL, 100UL, 101UL, 149UL, 150UL, 151UL, 1234UL}) {
+  for (size_t size :
+       {0UL, 1UL, 49UL, 50UL, 51UL, 99UL, 100UL, 101UL, 149UL, 150UL, 151UL, 1234UL}) {
     std::string bytes = Numbered(size);
     std::string seen;
     plan::StreamReport report = Feed(bytes, 100, &seen);

@@ -9,12 +9,12 @@
 namespace bawn::launch {
 
 struct Timers {
-  int64_t setup = 0;   // the sandbox must stand by then
-  int64_t time = 0;    // wall clock of the job
-  int64_t idle_ns = 0; // length of the no-output limit
+  int64_t setup = 0;    // the sandbox must stand by then
+  int64_t time = 0;     // wall clock of the job
+  int64_t idle_ns = 0;  // length of the no-output limit
   int64_t idle_since = 0;
-  int64_t grace = 0;   // KILL is due
-  int64_t drain = 0;   // stop waiting for output after the main process ended
+  int64_t grace = 0;  // KILL is due
+  int64_t drain = 0;  // stop waiting for output after the main process ended
 
   int64_t idle() const { return idle_ns == 0 ? 0 : idle_since + idle_ns; }
   static bool Due(int64_t at, int64_t now) { return at != 0 && now >= at; }

@@ -4,10 +4,13 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "launch/keeper.h"
+#include "launch/kept.h"
 #include "service/local.h"
 #include "service/recover.h"
 #include "service/select.h"
 #include "service/worker_client.h"
+#include "sys/events.h"
 
 namespace bawn::service {
 namespace {
@@ -25,6 +28,24 @@ struct Target {
   std::vector<std::string> recovered;  // what an earlier, killed Bawn left and this command cleaned
 };
 
+// A live sandbox is stopped before its changes are fixed (RT-15): nothing may write between what
+// was reviewed and what is published. Its changes stay.
+Result<> StopLive(const workspace::StateDir& state, const workspace::SandboxMeta& meta,
+                  std::vector<std::string>* notes) {
+  workspace::SandboxDir dir = BAWN_TRY(workspace::OpenSandboxDir(state, meta.id, false));
+  Result<> ended = launch::EndKept(dir.fd.get(), launch::kGoneDeadlineMs);
+  if (!ended && ended.error().code == ErrorCode::kUnavailable) return {};  // it has no keeper
+  BAWN_CHECK_OK(ended);
+  // The keeper's connection closes just before its lock does.
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    if (workspace::OpenSandboxDir(state, meta.id, true)) break;
+    sys::SleepMs(10);
+  }
+  BAWN_CHECK_OK(RecoverInterrupted(state));
+  notes->push_back(meta.name + " was live; it was stopped, its changes are kept");
+  return {};
+}
+
 Result<Target> Choose(const std::vector<std::string>& environment, const SandboxSelector& selector,
                       Meaning meaning) {
   Target target;
@@ -32,6 +53,9 @@ Result<Target> Choose(const std::vector<std::string>& environment, const Sandbox
   target.state = BAWN_TRY(OpenState(target.caller));
   target.recovered = BAWN_TRY(RecoverInterrupted(target.state));
   target.meta = BAWN_TRY(SelectSandbox(target.caller, target.state, selector, meaning));
+  if (meaning == Meaning::kAct) {
+    BAWN_CHECK_OK(StopLive(target.state, target.meta, &target.recovered));
+  }
   return target;
 }
 
@@ -59,8 +83,8 @@ Json Named(Json answer, const Target& target) {
 Result<> AddIdentity(const Target& target, JsonObject* request) {
   std::optional<workspace::Repository> repository =
       BAWN_TRY(workspace::FindRepository(target.meta.workspace_path));
-  workspace::GitConfig config = BAWN_TRY(
-      workspace::ReadGitConfig(repository, target.caller.home, target.caller.environment));
+  workspace::GitConfig config =
+      BAWN_TRY(workspace::ReadGitConfig(repository, target.caller.home, target.caller.environment));
   workspace::Identity author = workspace::AuthorIdentity(config, target.caller.environment);
   if (author.name.empty() || author.email.empty()) {
     return Fail(ErrorCode::kFailedPrecondition, "no author identity is set for this repository",
@@ -162,7 +186,9 @@ Result<Json> LocalBawn::Discard(const DiscardOptions& options, const Confirm& co
     return Fail(ErrorCode::kFailedPrecondition, "not confirmed: nothing was discarded", {},
                 "confirm.refused");
   }
+  std::vector<std::string> stopped;
   for (const workspace::SandboxMeta& meta : chosen) {
+    BAWN_CHECK_OK(StopLive(state, meta, &stopped));
     JsonObject request = Request("discard", Target{caller, {}, meta, {}});
     request["state"] = EscapeName(state.path);
     BAWN_CHECK_OK(CallWorker(caller, std::move(request), -1));

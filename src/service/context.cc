@@ -6,7 +6,8 @@
 
 namespace bawn::service {
 namespace {
-constexpr size_t kCopiedFileBytesMax = 1 << 20;  // files the view copies: ld.so.cache is the largest
+constexpr size_t kCopiedFileBytesMax = 1
+                                       << 20;  // files the view copies: ld.so.cache is the largest
 }
 
 std::string Caller::Env(std::string_view name) const {

@@ -43,8 +43,8 @@ Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
     session->repository = BAWN_TRY(workspace::FindRepository(meta.workspace_path));
   }
   workspace::OpenRequest request = MakeOpenRequest(*session, options, meta.workspace_path);
-  request.git_config = BAWN_TRY(workspace::ReadGitConfig(
-      session->repository, session->caller.home, session->caller.environment));
+  request.git_config = BAWN_TRY(workspace::ReadGitConfig(session->repository, session->caller.home,
+                                                         session->caller.environment));
   session->opened = BAWN_TRY(workspace::Reopen(session->dir, meta, request));
   BAWN_CHECK_OK(CompileSession(options, pty, session));
   session->opened.meta.state = "running";
@@ -60,7 +60,8 @@ Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool p
   session.state = BAWN_TRY(OpenState(session.caller));
   BAWN_CHECK_OK(RecoverInterrupted(session.state));
   SandboxSelector selector{options.in_sandbox, options.workspace};
-  session.opened.meta = BAWN_TRY(SelectSandbox(session.caller, session.state, selector, Meaning::kAct));
+  session.opened.meta =
+      BAWN_TRY(SelectSandbox(session.caller, session.state, selector, Meaning::kAct));
   session.policy = BAWN_TRY(LoadProfile(session.caller, session.state, options.profile));
   const std::string& id = session.opened.meta.id;
   session.dir = BAWN_TRY(workspace::OpenSandboxDir(session.state, id, false));
@@ -79,8 +80,8 @@ Result<> StartKeeper(Session* session, const RunOptions& options) {
   UniqueFd init = BAWN_TRY(sys::OpenSibling("bawn-init"));
   UniqueFd plan =
       BAWN_TRY(sys::SealedMemfd("bawn-plan", contain::EncodePlan(session->compiled.plan)));
-  std::string door = "/proc/self/fd/" + std::to_string(session->dir.fd.get()) + "/" +
-                     launch::kKeeperSocket;
+  std::string door =
+      "/proc/self/fd/" + std::to_string(session->dir.fd.get()) + "/" + launch::kKeeperSocket;
   Result<> stale = sys::Unlinkat(session->dir.fd.get(), launch::kKeeperSocket);
   (void)stale;  // usually there is none
   UniqueFd listener = BAWN_TRY(sys::ListenPackets(door));
@@ -91,8 +92,14 @@ Result<> StartKeeper(Session* session, const RunOptions& options) {
                std::to_string(options.keep_for_ms.value_or(launch::kKeepForMsDefault))};
   // The lock goes with the keeper: it is held as long as the sandbox lives (flock(2): one lock per
   // open file description). The witnesses stay with it too, so that later canaries have a target.
-  spec.fds = {null.get(), null.get(), null.get(), listener.get(), plan.get(), init.get(),
-              session->dir.lock.get(), session->pathname_witness.get(),
+  spec.fds = {null.get(),
+              null.get(),
+              null.get(),
+              listener.get(),
+              plan.get(),
+              init.get(),
+              session->dir.lock.get(),
+              session->pathname_witness.get(),
               session->abstract_witness.get()};
   spec.new_session = true;
   BAWN_CHECK_OK(sys::Spawn(spec));

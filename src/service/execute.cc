@@ -54,7 +54,8 @@ Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& opt
     BAWN_CHECK_OK(workspace::WriteMeta(session->dir, session->opened.meta, false));
   }
   bool fresh = options.in_sandbox.empty();
-  if (fresh && session->repository && !options.ephemeral && !session->opened.meta.base_commit.empty()) {
+  if (fresh && session->repository && !options.ephemeral &&
+      !session->opened.meta.base_commit.empty()) {
     BAWN_CHECK_OK(workspace::PinBase(*session->repository, session->dir.id,
                                      session->opened.meta.base_commit));
   }

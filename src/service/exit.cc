@@ -61,8 +61,8 @@ void SetExit(const launch::JobReport& report, const std::vector<std::string>& co
       bool time = outcome.killed_by == plan::KilledBy::kTimeout ||
                   outcome.killed_by == plan::KilledBy::kIdleTimeout;
       result->exit_code = time ? kTimedOut : kKilledByLimit;
-      result->message = "the job was ended by its limit: " +
-                        std::string(plan::KilledByName(outcome.killed_by));
+      result->message =
+          "the job was ended by its limit: " + std::string(plan::KilledByName(outcome.killed_by));
       return;
     }
     case plan::OutcomeKind::kCancelled:

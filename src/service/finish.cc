@@ -101,14 +101,14 @@ Result<> WriteDecisions(const Session& session) {
     one["remedy"] = EscapeName(decision.remedy);
     all.emplace_back(std::move(one));
   }
-  return sys::WriteFileAtomic(session.dir.fd.get(), "decisions.json", ToJsonText(Json(std::move(all))),
-                              0600, false);
+  return sys::WriteFileAtomic(session.dir.fd.get(), "decisions.json",
+                              ToJsonText(Json(std::move(all))), 0600, false);
 }
 
 // Several jobs of a live sandbox end side by side: the record is read again under its own lock.
 Result<> UpdateMeta(Session* session, bool has_changes, bool ran) {
-  UniqueFd lock = BAWN_TRY(sys::Openat2(session->dir.fd.get(), "meta.lock",
-                                        O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  UniqueFd lock = BAWN_TRY(
+      sys::Openat2(session->dir.fd.get(), "meta.lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   BAWN_CHECK_OK(sys::Flock(lock.get(), sys::LockKind::kExclusive));
   workspace::SandboxMeta& meta = session->opened.meta;
   if (session->attached) meta = BAWN_TRY(workspace::ReadMeta(session->dir));

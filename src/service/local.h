@@ -1,6 +1,7 @@
 // service/local.h
 // The local implementation of bawn.h: everything happens in this process and its children. One file
-// per verb: run.cc, plan.cc, diff.cc, publish.cc, apply.cc, discard.cc, list.cc, show.cc, doctor.cc.
+// per verb: run.cc, plan.cc, diff.cc, publish.cc, apply.cc, discard.cc, list.cc, show.cc,
+// doctor.cc.
 #pragma once
 
 #include <string>

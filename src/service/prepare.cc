@@ -21,7 +21,8 @@ Result<> ReadSecrets(const Caller& caller, const std::vector<std::string>& names
   for (const std::string& name : names) {
     std::string value = caller.Env(name);
     if (value.empty()) {
-      return Fail(ErrorCode::kNotFound, "--secret " + EscapeName(name) + ": not set in the environment",
+      return Fail(ErrorCode::kNotFound,
+                  "--secret " + EscapeName(name) + ": not set in the environment",
                   "export " + EscapeName(name) + " for the command, or leave the option out");
     }
     request->secrets.emplace_back(name, value);
@@ -90,10 +91,12 @@ namespace {
 
 Result<> OpenWorkspace(const RunOptions& options, Session* session) {
   const Caller& caller = session->caller;
-  std::string from =
-      options.workspace.empty() ? caller.cwd : sys::RealPath(AbsolutePath(caller, options.workspace));
+  std::string from = options.workspace.empty()
+                         ? caller.cwd
+                         : sys::RealPath(AbsolutePath(caller, options.workspace));
   if (from.empty()) {
-    return Fail(ErrorCode::kNotFound, "workspace " + EscapeName(options.workspace) + " does not exist",
+    return Fail(ErrorCode::kNotFound,
+                "workspace " + EscapeName(options.workspace) + " does not exist",
                 "-w takes an existing directory");
   }
   session->repository = BAWN_TRY(workspace::FindRepository(from));
@@ -140,9 +143,8 @@ Result<> CompileSession(const RunOptions& options, bool pty, Session* session) {
   session->level = BAWN_TRY(ChooseLevel(session->caller, session->policy, options.level));
   plan::HostFacts host = GatherHostFacts(
       session->caller, policy::PathsToProbe(session->policy, request, session->caller.home));
-  session->compiled = BAWN_TRY(policy::Compile(session->policy, request, host,
-                                               session->opened.facts, session->dir.id,
-                                               session->level));
+  session->compiled = BAWN_TRY(policy::Compile(
+      session->policy, request, host, session->opened.facts, session->dir.id, session->level));
   session->compiled.plan.job_domains = options.keep;
   return {};
 }
@@ -166,7 +168,8 @@ Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pt
   if (!done) {
     Result<> removed = workspace::RemoveSandboxDir(session.state, std::move(session.dir));
     if (removed) removed = MarkEnded(session.state, id);
-    if (!removed) done.error().message += " (and its directory stays: " + removed.error().message + ")";
+    if (!removed)
+      done.error().message += " (and its directory stays: " + removed.error().message + ")";
     return std::unexpected(done.error());
   }
   return session;

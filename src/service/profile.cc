@@ -22,7 +22,8 @@ std::string FindProfileFile(const Caller& caller, const std::string& name) {
   if (name.find('/') != std::string::npos) return AbsolutePath(caller, name);
   std::string config = caller.Env("XDG_CONFIG_HOME");
   if (config.empty()) config = caller.home + "/.config";
-  for (const std::string& directory : {std::string("/etc/bawn/profiles"), config + "/bawn/profiles"}) {
+  for (const std::string& directory :
+       {std::string("/etc/bawn/profiles"), config + "/bawn/profiles"}) {
     std::string path = directory + "/" + name + ".yaml";
     if (sys::Fstatat(AT_FDCWD, path)) return path;
   }
@@ -49,7 +50,8 @@ Result<std::string> CompileProfile(const Caller& caller, const std::string& path
     return sys::ReadAll(again.get(), kCompiledBytesMax);
   };
   if (exit.status == 0) return text(out);
-  return Fail(ErrorCode::kInvalidArgument, "the profile is refused:\n" + TerminalSafe(text(err).value_or("")),
+  return Fail(ErrorCode::kInvalidArgument,
+              "the profile is refused:\n" + TerminalSafe(text(err).value_or("")),
               "nothing ran; a profile that does not parse denies everything", "profile.parse");
 }
 
@@ -61,7 +63,8 @@ Result<policy::Policy> LoadFile(const Caller& caller, const workspace::StateDir&
   std::string name = Sha256Hex(path + '\0' + BAWN_VERSION + '\0' + text);
   Result<> made = sys::Mkdirat(state.fd.get(), "profiles", 0700);
   UniqueFd cache = BAWN_TRY(sys::OpenDir(state.fd.get(), "profiles", sys::kUntrusted));
-  Result<std::string> cached = sys::ReadFileAt(cache.get(), name, kCompiledBytesMax, sys::kUntrusted);
+  Result<std::string> cached =
+      sys::ReadFileAt(cache.get(), name, kCompiledBytesMax, sys::kUntrusted);
   if (cached) {
     Result<policy::Policy> policy = policy::DecodePolicy(*cached);
     if (policy) return policy;  // a damaged entry is compiled again

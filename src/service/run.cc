@@ -26,9 +26,9 @@ void CleanAfterFailure(const RunOptions& options, Session* session) {
 Result<RunResult> LocalBawn::Run(const RunOptions& options, const Notice& notice) {
   Caller caller = BAWN_TRY(IdentifyCaller(environment_));
   bool pty = WantsPty(options);
-  Session session = BAWN_TRY(options.in_sandbox.empty()
-                                 ? PrepareSession(std::move(caller), options, pty)
-                                 : ContinueSession(std::move(caller), options, pty));
+  Session session =
+      BAWN_TRY(options.in_sandbox.empty() ? PrepareSession(std::move(caller), options, pty)
+                                          : ContinueSession(std::move(caller), options, pty));
   for (const std::string& note : session.opened.notes) notice(note);
   Result<launch::JobReport> report = ExecuteSession(&session, options);
   if (!report) {

@@ -65,7 +65,7 @@ Result<workspace::SandboxMeta> SelectSandbox(const Caller& caller, const workspa
   std::vector<const workspace::SandboxMeta*> here;
   for (const workspace::ListedSandbox& one : all) {
     if (!one.damaged.empty() || one.meta.workspace_path != root) continue;
-    if (meaning == Meaning::kAct && !one.meta.kept) continue;
+    if (meaning == Meaning::kAct && !one.meta.kept && one.meta.state != "live") continue;
     here.push_back(&one.meta);
   }
   std::sort(here.begin(), here.end(),

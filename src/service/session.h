@@ -1,7 +1,7 @@
 // service/session.h
 // One run from its options to its receipt, step by step (ARCHITECTURE.md, "Life of one run"):
-// Prepare decides (policy, workspace, Plan), Execute hands the Plan to the keeper, Finish records and
-// leaves only changes, receipt and kept output. `bawn plan` stops after Prepare.
+// Prepare decides (policy, workspace, Plan), Execute hands the Plan to the keeper, Finish records
+// and leaves only changes, receipt and kept output. `bawn plan` stops after Prepare.
 #pragma once
 
 #include <optional>
@@ -28,11 +28,11 @@ struct Session {
   policy::Compiled compiled;
   plan::Level level = plan::Level::kIsolated;
   std::string job_id;
-  UniqueFd job_dir;   // jobs/<job_id>
+  UniqueFd job_dir;                             // jobs/<job_id>
   UniqueFd pathname_witness, abstract_witness;  // canaries must not reach these
   bool pty = false;
-  UniqueFd keeper;                // --keep, --in a live one: the connection to its bawn-keeper
-  bool attached = false;          // the sandbox stays when this run's job has ended
+  UniqueFd keeper;        // --keep, --in a live one: the connection to its bawn-keeper
+  bool attached = false;  // the sandbox stays when this run's job has ended
 };
 
 // Leaves nothing behind when it fails.
@@ -46,7 +46,8 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
                                 launch::JobReport report);
 
 // The parts of Prepare that `--in` shares.
-Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions& options, bool pty);
+Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions& options,
+                                          bool pty);
 workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions& options,
                                        const std::string& root);
 Result<> CompileSession(const RunOptions& options, bool pty, Session* session);

@@ -13,8 +13,8 @@ namespace {
 
 void Nothing(int) {}
 
-// Interrupts a blocking call about every `patience_ms` for the life of the object. Periodic, so that
-// an alarm just before the call is not the only one.
+// Interrupts a blocking call about every `patience_ms` for the life of the object. Periodic, so
+// that an alarm just before the call is not the only one.
 class Alarm {
  public:
   explicit Alarm(int patience_ms) {
@@ -85,6 +85,8 @@ Result<size_t> SpliceWithPatience(int from, int to, size_t size, int patience_ms
   if (*blocked) return size_t{0};
   return FailErrno(errno, "splice");
 }
+
+void SleepMs(int ms) { poll(nullptr, 0, ms); }
 
 void IgnoreSigpipe() {
   struct sigaction action = {};

@@ -1,7 +1,8 @@
 // sys/events.h
 // Waiting: poll(2) over borrowed descriptors, signals as a descriptor, and writes that a timer can
 // interrupt, so that a caller whose output is blocked still keeps its deadlines.
-// Threads: one; BlockSignals changes the process's mask. Sources: poll(2), signalfd(2), setitimer(2).
+// Threads: one; BlockSignals changes the process's mask. Sources: poll(2), signalfd(2),
+// setitimer(2).
 #pragma once
 
 #include <poll.h>
@@ -36,13 +37,16 @@ class SignalSet {
   sigset_t old_;
 };
 
-// Writes as much as goes within about `patience_ms` (a blocked write is interrupted by SIGALRM, whose
-// handler does nothing). Gives the bytes written, 0 when nothing went; errors as errno.
+// Writes as much as goes within about `patience_ms` (a blocked write is interrupted by SIGALRM,
+// whose handler does nothing). Gives the bytes written, 0 when nothing went; errors as errno.
 Result<size_t> WriteWithPatience(int fd, std::string_view bytes, int patience_ms);
 
 // splice(2) between two descriptors of which one is a pipe, with the same patience. Gives 0 at the
-// end of input or when nothing went in time (`*blocked` tells). EINVAL: this pair cannot be spliced.
+// end of input or when nothing went in time (`*blocked` tells). EINVAL: this pair cannot be
+// spliced.
 Result<size_t> SpliceWithPatience(int from, int to, size_t size, int patience_ms, bool* blocked);
+
+void SleepMs(int ms);
 
 // Puts SIGPIPE to "ignore" for the process; children of ours get default actions anyway.
 void IgnoreSigpipe();

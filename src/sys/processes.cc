@@ -76,8 +76,9 @@ Result<Exit> WaitPidfd(int pidfd, bool wait, bool* ended) {
   *ended = info.si_pid != 0;
   Exit exit;
   if (!*ended) return exit;
-  exit.status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8
-                                           : (info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0));
+  exit.status = info.si_code == CLD_EXITED
+                    ? (info.si_status & 0xff) << 8
+                    : (info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0));
   auto micros = [](const timeval& t) {
     return static_cast<uint64_t>(t.tv_sec) * 1'000'000 + static_cast<uint64_t>(t.tv_usec);
   };

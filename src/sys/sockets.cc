@@ -16,7 +16,8 @@ namespace {
 
 Result<std::pair<UniqueFd, UniqueFd>> Pair(int type) {
   std::array<int, 2> fds = {-1, -1};
-  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds.data()) < 0) return FailErrno(errno, "socketpair");
+  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds.data()) < 0)
+    return FailErrno(errno, "socketpair");
   return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
 }
 
@@ -31,8 +32,8 @@ Result<UnixAddress> MakeAddress(const std::string& bytes) {
   sockaddr_un& address = made.address;
   address.sun_family = AF_UNIX;
   if (bytes.size() >= sizeof address.sun_path) {
-    return Fail(ErrorCode::kInvalidArgument, "socket name of " + std::to_string(bytes.size()) +
-                                                 " bytes; unix(7) allows 107");
+    return Fail(ErrorCode::kInvalidArgument,
+                "socket name of " + std::to_string(bytes.size()) + " bytes; unix(7) allows 107");
   }
   std::memcpy(address.sun_path, bytes.data(), bytes.size());
   made.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + bytes.size());

@@ -25,8 +25,8 @@ Result<> SetPipeSize(int fd, int bytes);
 Result<> SendPacket(int fd, std::string_view bytes, const std::vector<int>& fds = {});
 
 // Listening stream sockets, backlog 1: the witnesses that a canary must not reach.
-Result<UniqueFd> ListenPathname(const std::string& path);          // the path must not exist
-Result<UniqueFd> ListenAbstract(const std::string& name);          // without the leading NUL
+Result<UniqueFd> ListenPathname(const std::string& path);  // the path must not exist
+Result<UniqueFd> ListenAbstract(const std::string& name);  // without the leading NUL
 
 // The keeper's door: a SOCK_SEQPACKET listener at a path in a private directory, and its clients.
 Result<UniqueFd> ListenPackets(const std::string& path);

@@ -53,7 +53,8 @@ std::optional<PasswdEntry> FindUser(uint32_t uid) {
   for (std::string_view line : Split(*text, '\n')) {
     std::vector<std::string_view> fields = Split(line, ':');
     if (fields.size() != 7 || Number(fields[2]) != uid) continue;
-    PasswdEntry entry{std::string(fields[0]), std::string(fields[5]), std::string(fields[6]), uid, 0};
+    PasswdEntry entry{std::string(fields[0]), std::string(fields[5]), std::string(fields[6]), uid,
+                      0};
     entry.gid = Number(fields[3]).value_or(0);
     return entry;
   }

@@ -27,8 +27,8 @@ std::optional<PasswdEntry> FindUser(uint32_t uid);
 std::vector<std::pair<uint32_t, std::string>> GroupNames(const std::vector<uint32_t>& gids);
 
 uint64_t TotalMemoryBytes();
-std::string RealPath(const std::string& path);       // empty when it does not exist
-std::string CurrentDirectory();                      // real path, empty when it is gone
+std::string RealPath(const std::string& path);  // empty when it does not exist
+std::string CurrentDirectory();                 // real path, empty when it is gone
 int CurrentPid();
 
 }  // namespace bawn::sys

@@ -2,7 +2,8 @@
 // The system call allowlist of RT-19 as a classic BPF program made at build time (no libseccomp at
 // run time: building it there costs 2 ms). The table is contain/seccomp_table.h; the test compares
 // program and libseccomp call by call.
-// Decided in: policy/ (profile names). Enforced by: the kernel, per job. Recorded as: layer "seccomp".
+// Decided in: policy/ (profile names). Enforced by: the kernel, per job. Recorded as: layer
+// "seccomp".
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct BpfInstruction {
 // The program for a set of widening profiles; unknown names are kInvalidArgument.
 Result<std::span<const BpfInstruction>> SeccompProgram(const std::vector<std::string>& profiles);
 
-// Loads it for the calling thread (no_new_privs must be set). Async-signal-safe: returns 0 or errno.
+// Loads it for the calling thread (no_new_privs must be set). Async-signal-safe: returns 0 or
+// errno.
 int LoadSeccomp(std::span<const BpfInstruction> program);
 
 }  // namespace bawn::contain

@@ -4,6 +4,7 @@
 // program and libseccomp call by call.
 // Decided in: policy/ (profile names). Enforced by: the kernel, per job. Recorded as: layer
 // "seccomp".
+// NOT protected: what the allowed calls do within the namespaces; contents behind pointers.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "plan/level.h"
 
 namespace bawn::contain {
 
@@ -23,8 +25,12 @@ struct BpfInstruction {
   uint32_t k;
 };
 
-// The program for a set of widening profiles; unknown names are kInvalidArgument.
-Result<std::span<const BpfInstruction>> SeccompProgram(const std::vector<std::string>& profiles);
+// The program for a set of widening profiles ("browser", "debug"); unknown names are
+// kInvalidArgument. At `restricted` it is narrower: no sockets but connected pairs, no System V
+// IPC, no limits of other processes, since that level has no namespaces to keep these apart
+// (RT-12). Static storage.
+Result<std::span<const BpfInstruction>> SeccompProgram(const std::vector<std::string>& profiles,
+                                                       plan::Level level = plan::Level::kIsolated);
 
 // Loads it for the calling thread (no_new_privs must be set). Async-signal-safe: returns 0 or
 // errno.

@@ -1,8 +1,9 @@
 // contain/seccomp_compiler.h
 // Makes the classic BPF program of a profile from the table, at compile time: architecture, x32,
-// then the call's number walked upwards in ranges of one rule each, then what the range's rule
-// tests. In readable order and not as a tree: the kernel answers allowed calls from a bitmap that
-// it makes when the program is loaded, so the walk costs only the few calls that test arguments.
+// then the call's number in ranges of one rule each, found by halving, then what the rule tests.
+// Halving is for loading, not for calls: the kernel answers allowed calls from a bitmap, which it
+// makes by running the program once per number when it is loaded. Measured: 56 us, and 92 us for a
+// walk from range to range; each job pays it.
 // Sources: seccomp(2), Documentation/networking/filter.rst, uapi/linux/{filter,seccomp,audit}.h.
 #pragma once
 
@@ -170,8 +171,42 @@ constexpr void EmitRule(Program& program, Rule rule) {
   }
 }
 
+// Numbers of one rule, from `first` up to the next range's.
+struct Range {
+  uint32_t first;
+  Rule rule;
+};
+struct Ranges {
+  std::array<Range, sys::kNrLast + 2> range = {};
+  size_t count = 0;
+};
+
+consteval Ranges RangesOf(const RuleMap& rules) {
+  Ranges ranges;
+  for (uint32_t number = 0; number < rules.size(); ++number) {
+    if (number == 0 || rules[number] != rules[number - 1]) {
+      ranges.range[ranges.count++] = {number, rules[number]};
+    }
+  }
+  ranges.range[ranges.count++] = {static_cast<uint32_t>(rules.size()), Rule::kNotImplemented};
+  return ranges;
+}
+
+// Halves the ranges until one is left: the lower half first, which the jump skips.
+consteval void EmitRanges(Program& program, std::span<const Range> ranges) {
+  if (ranges.size() == 1) return EmitRule(program, ranges.front().rule);
+  std::span<const Range> upper = ranges.subspan(ranges.size() / 2);
+  size_t jump = program.size;
+  program.Emit(kJumpAtLeast, upper.front().first);
+  EmitRanges(program, ranges.first(ranges.size() / 2));
+  size_t skipped = program.size - jump - 1;
+  if (skipped > 255) throw "half of the table is longer than a jump reaches";
+  program.code[jump].jump_true = static_cast<uint8_t>(skipped);
+  EmitRanges(program, upper);
+}
+
 consteval Program Compile(unsigned profiles) {
-  RuleMap rules = RulesOf(profiles);
+  Ranges ranges = RangesOf(RulesOf(profiles));
   Program program;
   program.Emit(kLoadWord, kArchOffset);
   program.Emit(kJumpEqual, kArchX86_64, 1, 0);
@@ -179,18 +214,7 @@ consteval Program Compile(unsigned profiles) {
   program.Emit(kLoadWord, kNumberOffset);
   program.Emit(kJumpAtLeast, kX32Bit, 0, 1);
   program.Emit(kReturn, kReturnEnosys);
-  for (uint32_t first = 0; first < rules.size();) {
-    uint32_t end = first + 1;
-    while (end < rules.size() && rules[end] == rules[first]) ++end;
-    size_t jump = program.size;
-    program.Emit(kJumpAtLeast, end, 0, 0);
-    EmitRule(program, rules[first]);
-    size_t skipped = program.size - jump - 1;
-    if (skipped > 255) throw "a rule is longer than a jump reaches";
-    program.code[jump].jump_true = static_cast<uint8_t>(skipped);
-    first = end;
-  }
-  program.Emit(kReturn, kReturnEnosys);
+  EmitRanges(program, std::span(ranges.range).first(ranges.count));
   return program;
 }
 

@@ -124,7 +124,9 @@ Json Workspace(const plan::WorkspaceReport& workspace, Reasons* reasons) {
 }
 
 Json Egress(const Receipt& receipt, Reasons* reasons) {
-  bool open = receipt.obtained == plan::Level::kNone;
+  // A job that never started reached nothing, whatever its level.
+  bool ran = receipt.outcome.kind != plan::OutcomeKind::kSetupFailed;
+  bool open = ran && receipt.obtained == plan::Level::kNone;
   JsonObject json;
   json["allowed"] = open ? reasons->Null("egress.allowed", kNetworkOpen) : Json(0);
   json["denied"] = reasons->Null("egress.denied", open ? kNetworkOpen : kNetworkOff);

@@ -149,8 +149,12 @@ TEST(ReceiptJsonTest, EachOutcomeShowsOnlyItsOwnNumber) {
 
 TEST(ReceiptJsonTest, NoneSaysThatTheNetworkWasOpen) {
   plan::Receipt receipt;
+  receipt.outcome.kind = plan::OutcomeKind::kExited;
   receipt.obtained = plan::Level::kNone;
   EXPECT_TRUE(At(ToJson(receipt), "egress.allowed")->is_null());
+  receipt.outcome.kind = plan::OutcomeKind::kSetupFailed;
+  EXPECT_EQ(ToJson(receipt).Get("egress")->GetInt("allowed", -1), 0);
+  receipt.outcome.kind = plan::OutcomeKind::kExited;
   receipt.obtained = plan::Level::kIsolated;
   EXPECT_EQ(ToJson(receipt).Get("egress")->GetInt("allowed", -1), 0);
 }

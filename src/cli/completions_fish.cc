@@ -53,7 +53,9 @@ std::string Operands() {
       words = "(__bawn_command)";
     }
     if (row.operand == Operand::kTopic) {
-      for (const VerbRow& topic : Verbs()) words += " " + std::string(topic.name);
+      for (const VerbRow& topic : Verbs()) {
+        words += (words.empty() ? "" : " ") + std::string(topic.name);
+      }
     }
     if (words.empty()) continue;
     out += "complete -c bawn -n '__bawn_verb_is " + std::string(row.name) + "' -a " +
@@ -68,8 +70,8 @@ function __bawn_verb_is
     test (count $words) -ge 2; and contains -- $words[2] $argv
 end
 
-# Completes the job's own command: the words after the options of bawn.
-function __bawn_command
+# Prints the words of the job's own command, the word being typed last; nothing before it starts.
+function __bawn_command_words
     set -l words (commandline -opc) (commandline -ct)
     set -l i 3
     while test $i -le (count $words)
@@ -86,8 +88,21 @@ function __bawn_command
         end
     end
     if test $i -le (count $words)
-        complete -C (string join ' ' -- $words[$i..-1])
+        printf '%s\n' $words[$i..-1]
     end
+end
+
+function __bawn_command
+    complete -C (string join ' ' -- (__bawn_command_words))
+end
+
+# True while options of bawn itself may stand here. "bawn run git -" is git's, "bawn run -" is not.
+function __bawn_takes
+    __bawn_verb_is $argv
+    or return 1
+    __bawn_verb_is run plan
+    or return 0
+    test (count (__bawn_command_words)) -le 1
 end
 
 complete -c bawn -f
@@ -106,7 +121,7 @@ std::string FishCompletion() {
   }
   out += Operands();
   for (const OptionRow& row : Options()) {
-    out += "complete -c bawn -n '__bawn_verb_is" + VerbsOf(row) + "'";
+    out += "complete -c bawn -n '__bawn_takes" + VerbsOf(row) + "'";
     if (row.letter != 0) out += std::string(" -s ") + row.letter;
     out += " -l " + std::string(row.name) + ValueFlags(row) + " -d " + FishQuoted(row.help) + "\n";
   }

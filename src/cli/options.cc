@@ -116,9 +116,9 @@ constexpr OptionRow kOptions[] = {
 
     // Many sandboxes.
     {OptionId::kAll, Bit(Verb::kDiscard) | Bit(Verb::kList), "all", 'a', "", Kind::kFlag, false,
-     "discard: every sandbox of this work tree; list: of every work tree"},
+     "discard: every sandbox that is not live; list: every sandbox; of all work trees"},
     {OptionId::kOlder, Bit(Verb::kDiscard), "older", 0, "TIME", Kind::kDuration, false,
-     "those of this work tree that are older than this"},
+     "every sandbox older than this that is not live, of all work trees"},
     {OptionId::kYes, Bit(Verb::kDiscard), "yes", 'y', "", Kind::kFlag, false, "do not ask"},
 
     {OptionId::kStdout, Bit(Verb::kLogs), "stdout", 0, "", Kind::kFlag, false,

@@ -1,7 +1,7 @@
 // cli/parse.h
 // Arguments -> Invocation, by the table. Options of a verb stand before its first operand; `--`
 // ends them; for run and plan the first operand ends them too, so nothing of the command is ever
-// taken for an option of ours, and no unknown option is ever passed on to the command (cases.md 2).
+// taken for an option of ours, and no unknown option is ever passed on to the command.
 // Pure: looks at nothing but the arguments.
 #pragma once
 

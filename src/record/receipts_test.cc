@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <tuple>
+#include <filesystem>
 
 #include "base/clock.h"
 #include "base/ids.h"
@@ -18,7 +18,7 @@ class ReceiptsTest : public testing::Test {
     ASSERT_NE(mkdtemp(path_.data()), nullptr);
     dir_ = *sys::OpenDir(AT_FDCWD, path_);
   }
-  void TearDown() override { std::ignore = system(("rm -rf " + path_).c_str()); }  // NOLINT
+  void TearDown() override { std::filesystem::remove_all(path_); }
 
   static plan::Receipt Ran(int64_t started_at_ns, int64_t ended_at_ns) {
     plan::Receipt receipt;

@@ -42,13 +42,15 @@ def load(path):
     return module
 
 
-def python_tests(folder, build, accept):
+def python_tests(folder, build, accept, first):
     for path in sorted((HERE / folder).glob("test_*.py")):
         module = load(path)
         for name, function in list(vars(module).items()):
             if not name.startswith("test_") or not callable(function):
                 continue
             if getattr(function, "accept", False) and not accept:
+                continue
+            if getattr(function, "release_only", False) and not first:
                 continue
             yield Test(f"{folder}/{path.stem[5:]}/{name[5:]}",
                        lambda directory, f=function: f(Box(directory, build)),
@@ -66,9 +68,10 @@ def unit_tests(build):
 def all_tests(builds, accept):
     for number, build in enumerate(builds):
         label = Path(build).name
-        found = list(unit_tests(build)) + list(python_tests("integration", build, accept))
-        if number == 0:
-            found += python_tests("escape", build, accept)
+        first = number == 0
+        found = list(unit_tests(build)) + list(python_tests("integration", build, accept, first))
+        if first:
+            found += python_tests("escape", build, accept, first)
         for test in found:
             test.name = f"{label}/{test.name}"
             yield test
@@ -150,8 +153,7 @@ def run_all(options, totals):
                 totals.not_run(full, f"needs {need}")
             else:
                 outcome = isolate.run(present[name], test.function, test.seconds)
-                outcome_name = full if not outcome.parts else test.name + f" [{name}]"
-                totals.add_outcome(outcome_name, outcome)
+                totals.add_outcome(full, outcome)
 
 
 def main():

@@ -108,7 +108,7 @@ class FunctionsTest(unittest.TestCase):
         return [(first, last) for first, last, _ in cpp_text.functions(text)]
 
     def test_classes_and_namespaces_are_no_functions(self):
-        text = "namespace a {\nclass B {\n int F() const {\n  return 1;\n }\n};\n}  // namespace a\n"
+        text = "namespace a {\nclass B {\n int F() const {\n  return 1;\n }\n};\n}  // a\n"
         self.assertEqual(self.found(text), [(3, 5)])
 
     def test_a_constructor_with_initialisers_and_a_lambda_inside(self):

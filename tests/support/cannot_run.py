@@ -1,6 +1,6 @@
 """tests/CANNOT_RUN.md: the only tests that may be skipped, each with what the machine lacks.
 
-A line `- \\`NAME\\`: reason` allows the skip of the tests that the shell pattern NAME matches. A test
+A line `- \\`NAME\\`: why` allows the skip of the tests that the shell pattern NAME matches. A test
 that skips without a line fails; a line whose test could run fails too, so the list stays true.
 """
 import fnmatch

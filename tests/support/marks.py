@@ -43,3 +43,9 @@ def check(condition, message):
 
 def equal(seen, expected, what):
     check(seen == expected, f"{what}: expected {expected!r}, saw {seen!r}")
+
+
+def release_only(function):
+    """About the shipped programs: not listed for a sanitizer build."""
+    function.release_only = True
+    return function

@@ -1,4 +1,4 @@
-"""Every kind of repository: an empty job has an empty diff, git works inside, nothing moves outside."""
+"""Each kind of repository: empty jobs have empty diffs, git works inside, nothing moves outside."""
 import os
 
 from support.box import has_word

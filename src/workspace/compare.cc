@@ -25,15 +25,14 @@ Result<size_t> ReadFully(int fd, char* into, size_t size) {
 }
 
 bool SameFile(const sys::FileStat& a, const sys::FileStat& b) {
-  return a.size == b.size && a.mtime_ns == b.mtime_ns && a.ctime_ns == b.ctime_ns;
+  return a.ino == b.ino && a.size == b.size && a.mtime_ns == b.mtime_ns && a.ctime_ns == b.ctime_ns;
 }
 
 }  // namespace
 
-Result<Compared> CompareFiles(int new_fd, int old_fd, bool hash) {
-  sys::FileStat before = BAWN_TRY(sys::Fstat(new_fd));
+Result<Compared> CompareFiles(int new_fd, const sys::FileStat& before, int old_fd, bool hash) {
   Compared out;
-  out.equal = old_fd >= 0 && BAWN_TRY(sys::Fstat(old_fd)).size == before.size;
+  out.equal = old_fd >= 0;
   const size_t chunk = std::min<size_t>(kChunkBytes, before.size + 1);
   auto fresh = std::make_unique_for_overwrite<char[]>(chunk);
   auto old = std::make_unique_for_overwrite<char[]>(out.equal ? chunk : 0);

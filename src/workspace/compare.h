@@ -4,8 +4,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
+#include "sys/files.h"
 
 namespace bawn::workspace {
 
@@ -14,10 +16,11 @@ struct Compared {
   bool equal = false;      // false when there is no old file
 };
 
-// `old_fd` may be -1. Without `hash` reading stops at the first difference. Both are read from
-// their start and stay open. kind `changed_while_reading` when size, mtime or ctime of the new file
-// moved or fewer or more bytes came than its size.
-Result<Compared> CompareFiles(int new_fd, int old_fd, bool hash);
+// `before`: what a look at the new file showed before it was opened. `old_fd` may be -1; otherwise
+// the old file had the same size. Without `hash` reading stops at the first difference. Both are
+// read from where they stand. kind `changed_while_reading` when the descriptor's inode, size, mtime
+// or ctime is not that of `before` at the end, or fewer or more bytes came than the size.
+Result<Compared> CompareFiles(int new_fd, const sys::FileStat& before, int old_fd, bool hash);
 
 // An error whose `kind` is one of DESIGN 8's file errors.
 std::unexpected<Error> FailFile(ErrorCode code, std::string message, std::string_view kind);

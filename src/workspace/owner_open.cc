@@ -26,20 +26,19 @@ void WidenedMode::Restore() {
   held_.Reset();
 }
 
-Result<OwnedDir> OpenDirAsOwner(int dirfd, std::string_view name) {
+Result<OwnedDir> OpenDirAsOwner(int dirfd, std::string_view name, uint32_t known_mode) {
   OwnedDir dir;
   Result<UniqueFd> fd = sys::Openat2(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (fd) {
     dir.fd = std::move(*fd);
-    dir.stat = BAWN_TRY(sys::Fstat(dir.fd.get()));
+    if (known_mode == 0) known_mode = BAWN_TRY(sys::Fstat(dir.fd.get())).mode;
     // Readable but not searchable: names can be listed and nothing behind them looked at.
-    if ((dir.stat.mode & 0100) != 0) return dir;
+    if ((known_mode & 0100) != 0) return dir;
   } else if (fd.error().sys_errno != EACCES) {
     return std::unexpected(std::move(fd).error());
   }
   UniqueFd held = BAWN_TRY(sys::Openat2(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW));
-  dir.stat = BAWN_TRY(sys::Fstat(held.get()));
-  uint32_t mode = dir.stat.mode & 07777;
+  uint32_t mode = BAWN_TRY(sys::Fstat(held.get())).mode & 07777;
   BAWN_CHECK_OK(sys::FchmodPath(held.get(), mode | 0700));
   dir.fd = BAWN_TRY(sys::OpenDir(held.get(), "."));
   dir.widened = WidenedMode(std::move(held), mode);

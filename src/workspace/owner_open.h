@@ -31,11 +31,11 @@ class WidenedMode {
 
 struct OwnedDir {
   UniqueFd fd;
-  sys::FileStat stat;  // with the mode as the payload left it
   WidenedMode widened;
 };
-// One component of a path. ENOTDIR and ELOOP stay errnos.
-Result<OwnedDir> OpenDirAsOwner(int dirfd, std::string_view name);
+// One component of a path. ENOTDIR and ELOOP stay errnos. `known_mode`: as a look at it just
+// showed; 0 when nobody looked.
+Result<OwnedDir> OpenDirAsOwner(int dirfd, std::string_view name, uint32_t known_mode = 0);
 
 // For reading; one component, link not followed, FIFO not waited for. The mode is put back before
 // it returns.

@@ -43,7 +43,7 @@ struct Level {
   std::string path;  // "" at the top
   DirMode mode = DirMode::kMerged;
   UniqueFd upper, lower, initial;
-  uint64_t upper_ino = 0, lower_ino = 0;
+  uint64_t upper_ino = 0, lower_ino = 0;  // 0: that side has none
   WidenedMode widened;
   bool touched = false;  // an ancestor in the user's tree changed since T, or this one
   bool protect = false;  // below a covered path
@@ -109,8 +109,6 @@ Result<> Walker::PushTop() {
 
 Result<> Walker::Push(Level level) {
   level.changes_before = out_.changes.size();
-  if (level.upper.valid()) level.upper_ino = BAWN_TRY(sys::Fstat(level.upper.get())).ino;
-  if (level.lower.valid()) level.lower_ino = BAWN_TRY(sys::Fstat(level.lower.get())).ino;
   BAWN_CHECK_OK(ListNames(level));
   levels_.push_back(std::move(level));
   if (levels_.size() > kHeldMax) {
@@ -215,7 +213,7 @@ Result<bool> Walker::SameAsInitial(const Level& level, const Place& place) {
   Result<UniqueFd> fresh = OpenFileAsOwner(level.upper.get(), place.name);
   Result<UniqueFd> cover = OpenFileAsOwner(level.initial.get(), place.name);
   if (!fresh || !cover) return false;
-  Result<Compared> compared = CompareFiles(fresh->get(), cover->get(), false);
+  Result<Compared> compared = CompareFiles(fresh->get(), *place.upper, cover->get(), false);
   return compared && compared->equal;
 }
 
@@ -245,6 +243,7 @@ Result<> Walker::PushGone(const Level& level, const Place& place) {
   gone.path = place.path;
   gone.mode = DirMode::kGone;
   gone.lower = std::move(*lower);
+  gone.lower_ino = place.lower->ino;
   gone.touched = level.touched || in_.divergence->Touched(place.path, *place.lower);
   gone.protect = level.protect;
   if (level.initial.valid() && place.initial && place.initial->IsDir()) {
@@ -254,7 +253,7 @@ Result<> Walker::PushGone(const Level& level, const Place& place) {
 }
 
 Result<> Walker::VisitDirectory(const Level& level, const Place& place) {
-  OwnedDir upper = BAWN_TRY(OpenDirAsOwner(level.upper.get(), place.name));
+  OwnedDir upper = BAWN_TRY(OpenDirAsOwner(level.upper.get(), place.name, place.upper->mode));
   Level inner;
   inner.path = place.path;
   inner.protect = level.protect || in_.covered->contains(place.path);
@@ -263,6 +262,7 @@ Result<> Walker::VisitDirectory(const Level& level, const Place& place) {
   if (over_directory) {
     inner.lower = BAWN_TRY(
         sys::Openat2(level.lower.get(), place.name, O_PATH | O_DIRECTORY, 0, sys::kUntrusted));
+    inner.lower_ino = place.lower->ino;
     inner.touched = level.touched || in_.divergence->Touched(place.path, *place.lower);
     Result<std::string> opaque = sys::Fgetxattr(upper.fd.get(), "user.overlay.opaque");
     bool replaced = level.mode == DirMode::kReplaced || (opaque && *opaque == "y");
@@ -279,6 +279,7 @@ Result<> Walker::VisitDirectory(const Level& level, const Place& place) {
     BAWN_CHECK_OK(Emit(Describe(level, place)));
   }
   inner.upper = std::move(upper.fd);
+  inner.upper_ino = place.upper->ino;
   inner.widened = std::move(upper.widened);
   return Push(std::move(inner));
 }
@@ -347,14 +348,11 @@ Result<bool> Walker::ReadFile(const Level& level, const Place& place, Change& ch
   if (!comparable && !in_.options.hash) return true;
   auto read = [&]() -> Result<Compared> {
     UniqueFd fresh = BAWN_TRY(OpenFileAsOwner(level.upper.get(), place.name));
-    if (BAWN_TRY(sys::Fstat(fresh.get())).ino != place.upper->ino) {
-      return FailFile(ErrorCode::kConflict, "replaced", "changed_while_reading");
-    }
     Result<UniqueFd> old = Fail(ErrorCode::kNotFound, "");
     if (comparable) {
       old = sys::Openat2(level.lower.get(), place.name, O_RDONLY | O_NONBLOCK, 0, sys::kUntrusted);
     }
-    return CompareFiles(fresh.get(), old ? old->get() : -1, in_.options.hash);
+    return CompareFiles(fresh.get(), *place.upper, old ? old->get() : -1, in_.options.hash);
   };
   Result<Compared> compared = read();
   if (!compared) {

@@ -52,9 +52,12 @@ struct Identity {
   std::string name, email;
 };
 struct GitConfig {
-  std::vector<std::pair<std::string, std::string>> entries;  // "core.autocrlf", value; last wins
+  // "core.autocrlf", value; in git's order, so the last wins. A key without a value has "true".
+  // include.* and includeIf.* are resolved and not among them.
+  std::vector<std::pair<std::string, std::string>> entries;
   std::optional<std::string> Get(const std::string& key) const;
 };
+// Errors name file and line as git does. `home` is HOME; `environment` is "NAME=value" of the caller.
 Result<GitConfig> ReadGitConfig(const std::optional<Repository>& repository,
                                 const std::string& home,
                                 const std::vector<std::string>& environment);

@@ -44,18 +44,11 @@ Result<> MakeRoot(const Tree& tree, std::string* stage) {
 // What each job will put on, made once from the new tree.
 Result<> PrepareWalls(const plan::Plan& plan, Built* built, std::string* stage) {
   *stage = "landlock";
-  built->file_ruleset = BAWN_TRY(contain::BuildFileRuleset(plan.landlock));
+  built->file_ruleset = BAWN_TRY(contain::BuildFileRuleset(plan.landlock, plan.level));
   if (plan.job_domains) built->scope_ruleset = BAWN_TRY(contain::BuildScopeRuleset());
   *stage = "seccomp";
-  BAWN_CHECK_OK(contain::SeccompProgram(plan.syscall_profiles));
+  built->filter = BAWN_TRY(contain::SeccompProgram(plan.syscall_profiles, plan.level));
   return {};
-}
-
-// The root of some proc: the sandbox's own, else (RT-36, already a failed layer) the outer one, used
-// for pid 1's own maps and lids and closed before any payload exists.
-Result<UniqueFd> OuterProc(const OpContext& context) {
-  if (context.proc.valid()) return UniqueFd();
-  return sys::Openat2(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY);
 }
 
 }  // namespace
@@ -63,31 +56,34 @@ Result<UniqueFd> OuterProc(const OpContext& context) {
 Result<Built> Build(const plan::Plan& plan, std::vector<UniqueFd> slots, std::string* stage) {
   *stage = "level";
   if (plan.level != plan::Level::kIsolated && plan.level != plan::Level::kBounded) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "pid 1 builds the levels isolated and bounded, not " +
-                    std::string(plan::LevelName(plan.level)));
+    return Fail(ErrorCode::kInvalidArgument, "pid 1 builds the levels isolated and bounded, not " +
+                                                 std::string(plan::LevelName(plan.level)));
   }
   *stage = "private";
   BAWN_CHECK_OK(sys::MakeTreePrivate());
   *stage = "root";
+  // For pid 1's own maps and lids where no proc of its own can be mounted (RT-36: already a failed
+  // layer); closed before any payload exists.
+  UniqueFd outer_proc = BAWN_TRY(sys::Openat2(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY));
   Tree tree = BAWN_TRY(Tree::Create(TreeBytes(plan)));
   OpContext context;
   context.tree = &tree;
   context.slots = &slots;
   BAWN_CHECK_OK(BuildView(plan, &context, stage));
-  UniqueFd outer_proc = BAWN_TRY(OuterProc(context));
   BAWN_CHECK_OK(MakeRoot(tree, stage));
 
   Built built;
   Evidence evidence;
   evidence.proc_fd = context.proc.valid() ? context.proc.get() : outer_proc.get();
-  evidence.proc_error = context.proc.valid() ? "" : context.proc_error + " (none in the plan?)";
+  evidence.proc_error = context.proc_error;
+  if (!context.proc.valid() && evidence.proc_error.empty()) evidence.proc_error = "not in the plan";
   *stage = "userns";
   built.oom_score_adj = BAWN_TRY(EnterLockedNamespaces(evidence.proc_fd, plan));
-  evidence.root_locked_errno = sys::TryUmount("/");
-  evidence.root_writable_errno = sys::TryMakeWritable("/");
+  evidence.umount_errno = sys::TryUmount(tree.last_attached());
+  evidence.writable_errno = sys::TryMakeWritable("/");
   *stage = "lids";
-  BAWN_CHECK_OK(CloseLids(evidence.proc_fd, plan.limits, context.proc.valid()));
+  BAWN_CHECK_OK(
+      CloseLids(evidence.proc_fd, plan.limits, context.proc.valid() ? context.proc_target : ""));
   evidence.lids_closed = true;
   BAWN_CHECK_OK(PrepareWalls(plan, &built, stage));
   *stage = "privileges";

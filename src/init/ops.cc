@@ -29,8 +29,8 @@ Result<Opened> OpenSource(const Source& source, OpContext* context) {
   if (source.fd_slot >= 0) {
     auto slot = static_cast<size_t>(source.fd_slot);
     if (slot >= context->slots->size() || !(*context->slots)[slot].valid()) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "source names descriptor " + std::to_string(slot) + ", which was not handed over");
+      return Fail(ErrorCode::kInvalidArgument, "source names descriptor " + std::to_string(slot) +
+                                                   ", which was not handed over");
     }
     opened.fd = BAWN_TRY(sys::Dup((*context->slots)[slot].get()));
   } else {
@@ -101,6 +101,7 @@ Result<> Proc(const Op& op, OpContext* context) {
     context->proc = BAWN_TRY(proc.Mount(kQuiet | sys::kNoExec));
     return context->tree->Attach(context->proc.get(), op.target, true);
   }();
+  context->proc_target = op.target;
   if (mount) return {};
   // Never the outer /proc instead: that would show the host's processes. The layer says it.
   context->proc.Reset();

@@ -18,6 +18,7 @@ struct OpContext {
   Tree* tree = nullptr;
   std::vector<UniqueFd>* slots = nullptr;  // what Source::fd_slot names; a bind takes its own
   UniqueFd proc;                           // the root of the fresh proc, when there is one
+  std::string proc_target;                 // where it stands
   std::string proc_error;                  // why there is none (a masked /proc outside: RT-36)
   std::string devpts;                      // where the devpts instance stands, empty: none
   std::vector<wire::LayerFact> left_out;   // optional ops that failed

@@ -24,8 +24,8 @@ struct Lid {
   uint64_t value;
 };
 
-// The `browser` profile opens user, pid and net namespaces to a number (RT-19); the others, and with
-// them every mount made in a nested namespace, stay closed.
+// The `browser` profile opens user, pid and net namespaces to a number (RT-19); the others, and
+// with them every mount made in a nested namespace, stay closed.
 std::array<Lid, 12> Lids(const plan::ProcessLimits& limits) {
   uint64_t nested = limits.user_namespaces_max;
   return {{{"max_user_namespaces", nested},
@@ -42,19 +42,21 @@ std::array<Lid, 12> Lids(const plan::ProcessLimits& limits) {
            {"max_fanotify_marks", 0}}};
 }
 
-// Opened once, written and read back through one descriptor.
 Result<> CloseLid(int directory, const Lid& lid) {
   UniqueFd file = BAWN_TRY(sys::Openat2(directory, lid.file, O_RDWR));
   std::string value = std::to_string(lid.value);
   BAWN_CHECK_OK(sys::WriteAll(file.get(), value));
   std::array<char, 32> text = {};
-  UniqueFd again = BAWN_TRY(sys::Openat2(directory, lid.file, O_RDONLY));
-  size_t size = BAWN_TRY(sys::Read(again.get(), text.data(), text.size()));
-  if (std::string_view(text.data(), size) == value + "\n") return {};
-  return Fail(ErrorCode::kInternal, std::string(lid.file) + " is not " + value + " after writing it");
+  ssize_t size = pread(file.get(), text.data(), text.size(), 0);
+  if (size > 0 && std::string_view(text.data(), static_cast<size_t>(size)) == value + "\n")
+    return {};
+  return Fail(ErrorCode::kInternal,
+              std::string(lid.file) + " is not " + value + " after writing it");
 }
 
-LayerFact Held(const char* name, std::string how) { return {name, LayerState::kHeld, std::move(how)}; }
+LayerFact Held(const char* name, std::string how) {
+  return {name, LayerState::kHeld, std::move(how)};
+}
 LayerFact Failed(const char* name, std::string how) {
   return {name, LayerState::kFailed, std::move(how)};
 }
@@ -73,9 +75,9 @@ LayerFact Mounts(const Evidence& evidence) {
   Result<bool> read_only = sys::IsReadOnlyMount("/");
   if (!read_only) return Unknown("mounts", read_only.error().message);
   if (!*read_only) return Failed("mounts", "/ is writable");
-  if (evidence.root_locked_errno != EINVAL || evidence.root_writable_errno != EPERM) {
-    return Failed("mounts", "umount " + ErrnoName(evidence.root_locked_errno) + ", remount " +
-                                ErrnoName(evidence.root_writable_errno));
+  if (evidence.umount_errno != EINVAL || evidence.writable_errno != EPERM) {
+    return Failed("mounts", "umount " + ErrnoName(evidence.umount_errno) + ", remount " +
+                                ErrnoName(evidence.writable_errno));
   }
   return Held("mounts", "tried with all capabilities: umount EINVAL, remount / writable EPERM");
 }
@@ -120,14 +122,18 @@ Result<UniqueFd> EnterLockedNamespaces(int proc_fd, const plan::Plan& plan) {
   return oom;
 }
 
-Result<> CloseLids(int proc_fd, const plan::ProcessLimits& limits, bool proc_attached) {
+Result<> CloseLids(int proc_fd, const plan::ProcessLimits& limits, const std::string& proc_target) {
+  // Cloned before the lids are on (a detached mount counts as a mount namespace), attached after.
+  UniqueFd sysctls;
+  if (!proc_target.empty()) {
+    sysctls = BAWN_TRY(sys::CloneTree(AT_FDCWD, proc_target + "/sys", false));
+    BAWN_CHECK_OK(sys::SetMountAttributes(
+        sysctls.get(), sys::kReadOnly | sys::kNoSuid | sys::kNoDev | sys::kNoExec, false));
+  }
   UniqueFd user = BAWN_TRY(sys::OpenDir(proc_fd, "sys/user"));
   for (const Lid& lid : Lids(limits)) BAWN_CHECK_OK(CloseLid(user.get(), lid));
-  if (!proc_attached) return {};
-  UniqueFd sysctls = BAWN_TRY(sys::CloneTree(AT_FDCWD, "/proc/sys", false));
-  BAWN_CHECK_OK(sys::SetMountAttributes(
-      sysctls.get(), sys::kReadOnly | sys::kNoSuid | sys::kNoDev | sys::kNoExec, false));
-  return sys::MoveMount(sysctls.get(), AT_FDCWD, "/proc/sys");
+  if (!sysctls.valid()) return {};
+  return sys::MoveMount(sysctls.get(), AT_FDCWD, proc_target + "/sys");
 }
 
 Result<> DropPrivileges() {

@@ -15,14 +15,14 @@
 
 namespace bawn::init {
 
-// Enters the second namespaces with an identity map. `proc_fd` is the root of a proc. The process is
-// dumpable for the three writes (the map files belong to root otherwise); nobody else lives here yet.
-// Gives the descriptor of its own oom_score_adj, opened in that same window.
+// Enters the second namespaces with an identity map. `proc_fd` is the root of a proc. The process
+// is dumpable for the three writes (the map files belong to root otherwise); nobody else lives here
+// yet. Gives the descriptor of its own oom_score_adj, opened in that same window.
 Result<UniqueFd> EnterLockedNamespaces(int proc_fd, const plan::Plan& plan);
 
-// Writes the lids of the *second* user namespace, reads each back and, when `proc_attached`, covers
-// /proc/sys by its read-only self.
-Result<> CloseLids(int proc_fd, const plan::ProcessLimits& limits, bool proc_attached);
+// Writes the lids of the *second* user namespace, reads each back and covers the sysctls of the
+// view (below `proc_target`, where one is attached) by their read-only selves.
+Result<> CloseLids(int proc_fd, const plan::ProcessLimits& limits, const std::string& proc_target);
 
 // Bounding set, capabilities, no_new_privs.
 Result<> DropPrivileges();
@@ -31,8 +31,8 @@ Result<> DropPrivileges();
 struct Evidence {
   int proc_fd = -1;
   std::string proc_error;
-  int root_locked_errno = 0;    // umount2 of a mount, tried before the capabilities were dropped
-  int root_writable_errno = 0;  // clearing read-only on /, tried likewise
+  int umount_errno = 0;    // umount2 of a mount, tried before the capabilities were dropped
+  int writable_errno = 0;  // clearing read-only on /, tried likewise
   bool lids_closed = false;
 };
 std::vector<wire::LayerFact> ReadBack(const plan::Plan& plan, const Evidence& evidence);

@@ -28,7 +28,10 @@ Result<Tree> Tree::Create(uint64_t bytes) {
   for (const char* name : {"root", "empty"}) {
     BAWN_CHECK_OK(sys::Mkdirat(store.get(), name, 0755));
   }
-  BAWN_CHECK_OK(sys::MoveMount(store.get(), AT_FDCWD, "/"));
+  // Over /proc: it exists wherever Bawn runs and holds no source of a mount. Not over "/": after
+  // pivot_root the kernel would take this process for chrooted and refuse the second user
+  // namespace.
+  BAWN_CHECK_OK(sys::MoveMount(store.get(), AT_FDCWD, "/proc"));
   UniqueFd empty = BAWN_TRY(sys::Openat2(store.get(), "empty", kDirectoryPath));
   UniqueFd root = BAWN_TRY(sys::CloneTree(store.get(), "root", false));
   BAWN_CHECK_OK(sys::MoveMount(root.get(), store.get(), "root"));
@@ -98,6 +101,7 @@ Result<> Tree::Attach(int mount_fd, std::string_view path, bool directory) {
   }
   // The last component is not followed (no MOVE_MOUNT_T_SYMLINKS).
   BAWN_CHECK_OK(sys::MoveMount(mount_fd, parent, name));
+  last_attached_ = path;
   if (parent_.valid() && IsBelowOrEqual(parent_path_, path)) parent_.Reset();  // now hidden
   return {};
 }

@@ -16,8 +16,8 @@ namespace bawn::init {
 
 class Tree {
  public:
-  // Makes all inherited mounts private and attaches the tmpfs over the old root. `bytes` is room
-  // for file contents; the tree is made read-only before a payload runs.
+  // Attaches the tmpfs somewhere in the old tree (which the outer /proc is hidden by from then on).
+  // Mounts must be private already. `bytes` is room for file contents.
   static Result<Tree> Create(uint64_t bytes);
 
   int root() const { return root_.get(); }
@@ -29,6 +29,7 @@ class Tree {
   Result<> MakeFile(std::string_view path, std::string_view content, uint32_t mode);
   // Attaches a detached mount at `path`, whose parents and mount point are made when missing.
   Result<> Attach(int mount_fd, std::string_view path, bool directory);
+  const std::string& last_attached() const { return last_attached_; }  // so not hidden by another
 
  private:
   Tree(UniqueFd root, UniqueFd empty) : root_(std::move(root)), empty_(std::move(empty)) {}
@@ -37,6 +38,7 @@ class Tree {
 
   UniqueFd root_;
   UniqueFd empty_;
+  std::string last_attached_;
   std::string parent_path_;  // of parent_; most ops share their parent with the one before
   UniqueFd parent_;
 };

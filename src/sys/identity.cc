@@ -89,6 +89,8 @@ Result<bool> HasNoNewPrivileges() {
   return value == 1;
 }
 
+void SetProcessName(const char* name) { prctl(PR_SET_NAME, name, 0L, 0L, 0L); }
+
 Result<> BecomeSubreaper() {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L) < 0) {
     return FailErrno(errno, "prctl(PR_SET_CHILD_SUBREAPER)");

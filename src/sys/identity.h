@@ -31,5 +31,6 @@ Result<> SetDumpable(bool dumpable);
 Result<> SetNoNewPrivileges();
 Result<bool> HasNoNewPrivileges();
 Result<> BecomeSubreaper();
+void SetProcessName(const char* name);  // /proc/self/comm, at most 15 bytes
 
 }  // namespace bawn::sys

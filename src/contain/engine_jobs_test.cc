@@ -93,8 +93,7 @@ TEST(EngineJobsTest, KillOfOneJobReachesAllOfItAndNothingElse) {
   ASSERT_STARTED(enclosure);
   LiveJob bomb = enclosure.Launch(enclosure.Spec({"/payload", "bomb"}));
   ASSERT_TRUE(ReadUntil(bomb.out.get(), "x"));
-  LiveJob other = enclosure.Launch(enclosure.Spec(
-      {"/bin/sh", "-c", "echo up; until [ -e /work/stop ]; do sleep 0.01; done; exit 3"}));
+  LiveJob other = enclosure.Launch(enclosure.Spec({"/payload", "wait", "/work/stop"}));
   ASSERT_TRUE(ReadUntil(other.out.get(), "up\n"));
   int64_t begin = MonotonicNs();
   enclosure.Send(wire::KillJob{bomb.id});

@@ -231,6 +231,15 @@ TEST(EngineTest, HostRootIsNeverAPayload) {
   EXPECT_EQ(refused.error().rule, "engine.no_host_root");
 }
 
+TEST(EngineTest, QueryNamesTheHighestLevelThatWasProven) {
+  Enclosure enclosure;
+  Result<Capabilities> capabilities = enclosure.engine().Query();
+  ASSERT_TRUE(capabilities);
+  EXPECT_EQ(capabilities->name, "native");
+  // As root the machine's subuid entry decides; the level is the probe's, never a guess.
+  if (!IsRoot()) EXPECT_GE(capabilities->highest, plan::Level::kIsolated);
+}
+
 TEST(EngineTest, BrokenInputEndsEverything) {
   Enclosure enclosure;
   ASSERT_STARTED(enclosure);

@@ -107,7 +107,12 @@ std::string PreparedText(const Json& prepared) {
 }
 
 bool Confirmer::HasWords() const {
-  if (invocation_.verb == Verb::kDiscard) return invocation_.Has(OptionId::kYes);
+  if (invocation_.verb == Verb::kDiscard) {
+    // Where nobody can be asked, the verb with the one sandbox it means is the word; for many it is
+    // not.
+    bool many = invocation_.Has(OptionId::kAll) || invocation_.Has(OptionId::kOlder);
+    return invocation_.Has(OptionId::kYes) || (!console_.MayAsk() && !many);
+  }
   return invocation_.Has(OptionId::kReviewed) || invocation_.Has(OptionId::kUnreviewed);
 }
 
@@ -116,7 +121,7 @@ Result<> Confirmer::CheckWords() const {
   if (HasWords() || console_.MayAsk() || invocation_.Has(OptionId::kUndo)) return {};
   if (invocation_.verb == Verb::kDiscard) {
     return Fail(ErrorCode::kFailedPrecondition,
-                "discard needs a yes, and there is no terminal to ask on",
+                "discard of many sandboxes needs a yes, and there is no terminal to ask on",
                 "to drop the changes for good: " + Retyped(invocation_, {"--yes"}), "review.word");
   }
   std::string of = invocation_.operands.empty() ? "" : " " + ShellWord(invocation_.operands[0]);

@@ -62,9 +62,13 @@ TEST_F(ConfirmTest, WithoutATerminalTheCommandToTypeIsShown) {
               HasSubstr("bawn publish --message 'fix: a b' --reviewed \"$(bawn diff --digest "
                         "brave-otter-k3f)\" brave-otter-k3f\n"));
   EXPECT_THAT(Err(), HasSubstr("bawn publish --message 'fix: a b' --unreviewed brave-otter-k3f\n"));
-  EXPECT_EQ(Bawn({"discard"}), 1);
-  EXPECT_THAT(Err(), HasSubstr("bawn discard --yes\n"));
-  EXPECT_FALSE(fake_.discard);
+  for (const std::vector<std::string>& many :
+       {std::vector<std::string>{"discard", "--all"}, {"discard", "--older", "7d"}}) {
+    EXPECT_EQ(Bawn(many), 1);
+    EXPECT_FALSE(fake_.discard);
+  }
+  EXPECT_THAT(Err(), HasSubstr("bawn discard --all --yes\n"));
+  EXPECT_THAT(Err(), HasSubstr("bawn discard --older 7d --yes\n"));
 }
 
 TEST_F(ConfirmTest, WithTheWordsNobodyIsAsked) {
@@ -75,6 +79,8 @@ TEST_F(ConfirmTest, WithTheWordsNobodyIsAsked) {
   EXPECT_TRUE(fake_.apply->unreviewed);
   EXPECT_EQ(Bawn({"apply", "--undo"}), 0);
   EXPECT_TRUE(fake_.apply->undo && !fake_.apply->unreviewed);
+  EXPECT_EQ(Bawn({"discard", "brave-otter-k3f"}), 0);
+  EXPECT_EQ(fake_.discard->sandbox.name, "brave-otter-k3f");
   EXPECT_EQ(Bawn({"discard", "--yes", "--older", "7d"}), 0);
   EXPECT_EQ(fake_.discard->older_ms, 604'800'000U);
   EXPECT_EQ(fake_.confirmed, true);

@@ -78,7 +78,7 @@ constexpr std::array<VerbRow, kVerbCount> kVerbs = {{
      "drop a sandbox and its changes",
      Operand::kSandbox,
      "Removes the changes, the receipts and the kept output, for good. Asks once on a terminal; "
-     "elsewhere --yes is needed. A live sandbox is ended first.",
+     "elsewhere --all and --older need --yes. A live sandbox is ended first.",
      {{{"bawn discard", "the only sandbox of this work tree, after asking"},
        {"bawn discard --older 7d", "those that are older than seven days, of all work trees"},
        {"bawn discard --yes brave-otter-k3f", "that one, without a question"}}}},

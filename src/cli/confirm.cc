@@ -15,15 +15,10 @@ namespace {
 constexpr size_t kShownMax = 40;     // lines of one list in the question
 constexpr size_t kAnswerMax = 4096;  // a terminal's line
 
-// An element of gated[], refused[] or kept[]: {"path", "reason"}, or the path alone.
-std::string PathOf(const Json& element) {
-  return element.AsString() != nullptr ? *element.AsString() : TextAt(element, "path");
-}
-
 std::string PathLines(const JsonArray& elements) {
   std::string out;
   for (size_t i = 0; i < elements.size() && i < kShownMax; ++i) {
-    std::string reason = TextAt(elements[i], "reason");
+    std::string reason = ReasonOf(elements[i]);
     out += "    " + OneLine(PathOf(elements[i])) +
            (reason.empty() ? "" : "  (" + OneLine(reason) + ")") + "\n";
   }

@@ -98,6 +98,20 @@ TEST_F(ConfirmTest, PublishPassesEveryOption) {
   EXPECT_EQ(fake_.publish->sandbox.name + fake_.publish->sandbox.workspace, "n/w");
 }
 
+TEST_F(ConfirmTest, AnActDoneInPartNamesTheRestAndIsNoSuccess) {
+  fake_.answer = *ParseJson(R"({"written": 3, "deleted": 1,
+                                "left": [{"path": "a.txt", "why": "changed meanwhile"}]})");
+  EXPECT_EQ(Bawn({"apply", "--unreviewed"}), 1);
+  EXPECT_EQ(Err(),
+            "bawn: wrote 3 paths, removed 1\nbawn: to put back what was there: bawn apply --undo\n"
+            "bawn: left alone: a.txt (changed meanwhile)\n");
+  EXPECT_EQ(Bawn({"apply", "--unreviewed", "--json"}), 1);
+  EXPECT_EQ(Out(), ToJsonText(fake_.answer, 2) + "\n");
+  fake_.answer = *ParseJson(R"({"written": 1, "deleted": 0, "left": []})");
+  EXPECT_EQ(Bawn({"apply", "--undo"}), 0);
+  EXPECT_THAT(Err(), HasSubstr("bawn: put back: wrote 1 path\n"));
+}
+
 TEST_F(ConfirmTest, WhatRunsByItselfNeedsItsOwnYes) {
   fake_.prepared = *ParseJson(R"({"gated": [{"path": ".envrc", "reason": "direnv runs it"},
                                             {"path": "a\\xff b"}]})");

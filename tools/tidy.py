@@ -152,8 +152,8 @@ def check_named_files(tree, name, text, basenames):
 
 
 def check_document(tree, text):
-    """A path in backticks of ARCHITECTURE.md and its kin must exist: documents drift, these do
-    not. `src/…`, `tests/…` and the like only; commands and names of the payload's world are free."""
+    """A path in backticks of ARCHITECTURE.md and its kin must exist, so that they cannot drift.
+    Only `src/…`, `tests/…` and the like; commands and names of a payload's world are free."""
     for match in re.finditer(r"`((?:src|tests|tools|bench|docs|packaging|cmake)/[\w./-]*)`", text):
         if not (tree / match.group(1)).exists():
             yield (text.count("\n", 0, match.start()) + 1,

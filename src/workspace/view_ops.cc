@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "sys/files.h"
+#include "workspace/files.h"
 #include "workspace/paths.h"
 
 namespace bawn::workspace {
@@ -34,6 +35,12 @@ plan::Op LayerOp(const std::string& target, const std::string& upper, const std:
   return op;
 }
 
+Result<> MakeEmptyFile(const SandboxDir& dir) {
+  BAWN_CHECK_OK(sys::MakeDirs(dir.fd.get(), "git", 0700));
+  Result<> made = WriteNew(dir.fd.get(), "git/empty", "");
+  return !made && made.error().sys_errno == EEXIST ? Result<>() : made;
+}
+
 // The host's objects, read-only, never an overlay lower: new packs must appear coherently (RT-18).
 // Their own alternates name host paths; git inside has the whole chain and must not follow them.
 Result<> AddObjects(const SandboxDir& dir, const SandboxMeta& meta, plan::WorkspaceFacts* facts) {
@@ -53,9 +60,7 @@ Result<> AddObjects(const SandboxDir& dir, const SandboxMeta& meta, plan::Worksp
     cover.lowers = {SourceAt(dir.path + "/git/empty")};
     facts->ops.push_back(std::move(bind));
     if (!sys::Fstatat(fd.get(), "info/alternates")) continue;
-    Result<> made = sys::Mkdirat(dir.fd.get(), "git", 0700);
-    if (!made && made.error().sys_errno != EEXIST) return made;
-    BAWN_TRY(sys::Openat2(dir.fd.get(), "git/empty", O_WRONLY | O_CREAT | O_NOFOLLOW, 0444));
+    BAWN_CHECK_OK(MakeEmptyFile(dir));
     facts->ops.push_back(std::move(cover));
   }
   return {};

@@ -60,6 +60,7 @@ class Keeper {
   std::optional<OutputStream> out_, err_;
   std::optional<InputStream> in_;
   std::optional<TerminalRelay> terminal_;
+  std::optional<QuotaMonitor> quota_;
   Timers timers_;
   JobReport report_;
   plan::KilledBy killing_ = plan::KilledBy::kNothing;
@@ -226,6 +227,11 @@ void Keeper::OnStarted(const wire::JobStarted& started, std::vector<UniqueFd> fd
   timers_.idle_since = now;
   if (run_.limits.time_ms) timers_.time = now + static_cast<int64_t>(*run_.limits.time_ms) * kMs;
   if (run_.limits.idle_ms) timers_.idle_ns = static_cast<int64_t>(*run_.limits.idle_ms) * kMs;
+  if (run_.limits.changes.any() && run_.upper >= 0) {
+    quota_.emplace(run_.upper, run_.limits.changes);
+    quota_->Start(now);
+    timers_.quota = quota_->due();
+  }
   if (run_.on_event) run_.on_event("started");
   if (!run_.io.pty) return;
   if (fds.size() != 1) return Fail("pty", 0, "pid 1 sent no pty master");
@@ -262,7 +268,7 @@ void Keeper::OnExited(const wire::JobExited& exited) {
   report_.cpu_ms = exited.cpu_us / 1000;
   report_.memory_peak_bytes = exited.memory_peak_bytes;
   timers_.drain = MonotonicNs() + kDrainMs * kMs;
-  timers_.time = timers_.grace = timers_.idle_ns = 0;
+  timers_.time = timers_.grace = timers_.idle_ns = timers_.quota = 0;
 }
 
 void Keeper::OnSignals() {
@@ -298,6 +304,14 @@ void Keeper::OnTimers(int64_t now) {
   if (Timers::Due(timers_.setup, now)) {
     return Fail("setup", 0, "the sandbox did not stand within 20 s");
   }
+  if (Timers::Due(timers_.quota, now)) {
+    plan::KilledBy violated = quota_->Step(now);
+    timers_.quota = quota_->due();
+    if (violated != plan::KilledBy::kNothing) {
+      killing_ = violated;  // no grace: every moment makes it worse
+      done_ = true;
+    }
+  }
   if (Timers::Due(timers_.time, now)) return AskToEnd(SIGTERM, plan::KilledBy::kTimeout);
   if (Timers::Due(timers_.idle(), now)) return AskToEnd(SIGTERM, plan::KilledBy::kIdleTimeout);
   if (Timers::Due(timers_.grace, now) || Timers::Due(timers_.drain, now)) done_ = true;
@@ -314,6 +328,8 @@ void Keeper::Fail(std::string stage, int sys_errno, std::string text) {
 // The outcome, once nothing can change it any more.
 void Keeper::Settle() {
   plan::Outcome& outcome = report_.outcome;
+  // What was written between the last sample and the end counts too.
+  if (quota_ && killing_ == plan::KilledBy::kNothing) killing_ = quota_->MeasureNow();
   if (killing_ != plan::KilledBy::kNothing) {
     outcome.kind = plan::OutcomeKind::kKilled;
     outcome.killed_by = killing_;

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "contain/engine.h"
+#include "launch/quota.h"
 #include "plan/receipt.h"
 
 namespace bawn::launch {
@@ -34,6 +35,7 @@ struct CallerIo {
 struct JobLimits {
   std::optional<uint64_t> time_ms, idle_ms;
   uint64_t kept_bytes_max = 64ULL << 20;
+  QuotaLimits changes;  // of the upper layer
 };
 
 struct JobRun {
@@ -43,6 +45,7 @@ struct JobRun {
   CallerIo io;
   JobLimits limits;
   int log_dir = -1;  // borrowed; -1: --no-log
+  int upper = -1;    // borrowed: the layer that `limits.changes` is about; -1: not measured
   // Called at each step of the job's life: "started", "ended" … (the status descriptor).
   std::function<void(const std::string& event)> on_event;
 };

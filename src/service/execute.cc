@@ -78,6 +78,12 @@ Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& opt
   run.limits.idle_ms = session->compiled.limits.idle_ms;
   run.limits.kept_bytes_max =
       session->compiled.limits.output_bytes.value_or(run.limits.kept_bytes_max);
+  run.limits.changes = {session->compiled.limits.disk_bytes, session->compiled.limits.inodes};
+  UniqueFd upper;
+  if (run.limits.changes.any()) {
+    upper = BAWN_TRY(sys::OpenDir(session->dir.fd.get(), "layers/0/upper", sys::kUntrusted));
+    run.upper = upper.get();
+  }
   if (!options.no_log) run.log_dir = session->job_dir.get();
   if (options.status_fd) {
     run.on_event = [session, fd = *options.status_fd](const std::string& event) {

@@ -46,8 +46,8 @@ std::vector<plan::LimitReport> Limits(const policy::Limits& limits, plan::Level 
   add("pids", limits.pids, "enforced");
   add("memory", limits.memory_bytes, whole_tree);
   add("cpu", limits.cpus_milli, level >= plan::Level::kBounded ? "enforced" : "not_enforced");
-  add("disk", limits.disk_bytes, "not_enforced");
-  add("inodes", limits.inodes, "not_enforced");
+  add("disk", limits.disk_bytes, "approximate");
+  add("inodes", limits.inodes, "approximate");
   return reports;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "service/root_mode.h"
 #include "sys/files.h"
 
 namespace bawn::service {
@@ -101,6 +102,11 @@ plan::HostFacts GatherHostFacts(const Caller& caller, const std::vector<policy::
   std::vector<uint32_t> gids = caller.ids.groups;
   gids.push_back(caller.ids.gid);
   facts.groups = sys::GroupNames(gids);
+  if (caller.ids.uid == 0) {  // inside, root's files are those of an ordinary user
+    facts.uid = facts.gid = kInnerId;
+    facts.user_name = kInnerName;
+    facts.groups = {{kInnerId, kInnerName}};
+  }
   facts.memory_bytes = sys::TotalMemoryBytes();
   facts.environment = caller.environment;
   facts.cwd = caller.cwd;

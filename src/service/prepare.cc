@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "policy/protected.h"
 #include "service/recover.h"
+#include "service/root_mode.h"
 #include "service/select.h"
 #include "service/session.h"
 #include "sys/files.h"
@@ -105,6 +106,7 @@ Result<> OpenWorkspace(const RunOptions& options, Session* session) {
   if (session->repository && session->repository->work_tree != root) {
     session->repository.reset();  // -w names a directory inside a work tree: a tree of its own
   }
+  if (IsRootMode(caller)) BAWN_CHECK_OK(CheckRootTree(root));
   workspace::OpenRequest request = MakeOpenRequest(*session, options, root);
   request.git_config =
       BAWN_TRY(workspace::ReadGitConfig(session->repository, caller.home, caller.environment));
@@ -146,6 +148,7 @@ Result<> CompileSession(const RunOptions& options, bool pty, Session* session) {
   session->compiled = BAWN_TRY(policy::Compile(
       session->policy, request, host, session->opened.facts, session->dir.id, session->level));
   session->compiled.plan.job_domains = options.keep;
+  if (IsRootMode(session->caller) && !session->attached) BAWN_CHECK_OK(EnterRootMode(session));
   return {};
 }
 

@@ -1,9 +1,11 @@
 // Attacks from inside against the view and against pid 1, each with its positive control.
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +13,8 @@
 
 #include "contain/engine_test_support.h"
 #include "sys/files.h"
+#include "sys/identity.h"
+#include "sys/mounts.h"
 
 namespace bawn::contain {
 namespace {
@@ -84,6 +88,40 @@ TEST(EngineWallsTest, Pid1AndTheGuardCannotBeLookedInto) {
     }
     EXPECT_EQ(enclosure.Sh("echo alive").out, "alive\n");
   }
+}
+
+// RT-36, as in a container: something covers a part of /proc, so the kernel refuses a fresh one.
+// The layers say so, and the outer /proc is not shown instead. Exit codes of the child name the
+// check.
+int BehindAMaskedProc() {
+  uid_t uid = getuid();
+  gid_t gid = getgid();
+  if (unshare(CLONE_NEWNS | (uid == 0 ? 0 : CLONE_NEWUSER)) < 0) return 1;
+  UniqueFd proc = *sys::Openat2(AT_FDCWD, "/proc", O_PATH);
+  if (uid != 0 && !sys::WriteOwnIdentityMap(proc.get(), uid, gid)) return 2;
+  if (!sys::MakeTreePrivate()) return 3;
+  Result<sys::FsBuilder> tmpfs = sys::FsBuilder::Open("tmpfs");
+  if (!tmpfs) return 4;
+  Result<UniqueFd> mask = tmpfs->Mount(0);
+  if (!mask || !sys::MoveMount(mask->get(), AT_FDCWD, "/proc/sys")) return 4;
+  Enclosure enclosure;
+  if (!enclosure.Start()) return 5;
+  int failed = 0;
+  for (const wire::LayerFact& fact : enclosure.ready.layers) {
+    bool expected = fact.name == "pidns" || fact.name == "lids";
+    if ((fact.state == wire::LayerState::kFailed) != expected) return 6;
+    failed += expected ? 1 : 0;
+  }
+  if (failed != 2) return 7;
+  return enclosure.Sh("[ -z \"$(ls /proc)\" ]").exit_code() == 0 ? 0 : 8;
+}
+
+TEST(EngineWallsTest, AMaskedProcIsAFailedLayerAndNoFallback) {
+  pid_t child = fork();
+  if (child == 0) _exit(BehindAMaskedProc());
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(EngineWallsTest, TheLidsAreOnAndSysctlsAreReadOnly) {

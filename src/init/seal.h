@@ -33,7 +33,7 @@ struct Evidence {
   std::string proc_error;
   int umount_errno = 0;    // umount2 of a mount, tried before the capabilities were dropped
   int writable_errno = 0;  // clearing read-only on /, tried likewise
-  bool lids_closed = false;
+  std::string lids_error;  // empty: each lid was written and read back
 };
 std::vector<wire::LayerFact> ReadBack(const plan::Plan& plan, const Evidence& evidence);
 

@@ -168,10 +168,19 @@ std::string Enclosure::ProgramPath(const std::string& name) {
   return (self.parent_path() / "../../bin" / name).lexically_normal();
 }
 
-Enclosure::Enclosure()
+std::string InitProgram(const HostDir& dir, bool own) {
+  if (!own) return Enclosure::ProgramPath("bawn-init");
+  std::string copy = dir.At("bawn-init");
+  fs::copy_file(Enclosure::ProgramPath("bawn-init"), copy);
+  EXPECT_EQ(chmod(copy.c_str(), 0755), 0);
+  if (IsRoot()) EXPECT_EQ(chown(copy.c_str(), kOuterId, kOuterId), 0);
+  return copy;
+}
+
+Enclosure::Enclosure(bool own_init)
     : plan(HandMadePlan(dir)),
       witness_(dir),
-      engine_(Must(sys::Openat2(AT_FDCWD, ProgramPath("bawn-init"), O_RDONLY))) {
+      engine_(Must(sys::Openat2(AT_FDCWD, InitProgram(dir, own_init), O_RDONLY))) {
   plan.canaries = witness_.targets();
 }
 

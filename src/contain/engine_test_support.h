@@ -71,7 +71,9 @@ struct LiveJob {
 
 class Enclosure {
  public:
-  Enclosure();
+  // `own_init`: pid 1 is a copy in `dir` that the sandbox's own user may write, as in an install
+  // below a home.
+  explicit Enclosure(bool own_init = false);
   ~Enclosure();
 
   HostDir dir;

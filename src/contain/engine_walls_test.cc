@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/sha256.h"
 #include "contain/engine_test_support.h"
 #include "sys/files.h"
 #include "sys/identity.h"
@@ -88,6 +89,35 @@ TEST(EngineWallsTest, Pid1AndTheGuardCannotBeLookedInto) {
     }
     EXPECT_EQ(enclosure.Sh("echo alive").out, "alive\n");
   }
+}
+
+// CVE-2019-5736: a payload waits for a program of the host to appear in its /proc and opens it for
+// writing. The program is writable by the payload's own user here; the control is that the scan
+// does open what it may (its own program, for reading).
+TEST(EngineWallsTest, NoHostProgramCanBeWrittenWhileJobsStart) {
+  Enclosure enclosure(true);
+  std::string before =
+      Sha256Hex(*sys::ReadFileAt(AT_FDCWD, enclosure.dir.At("bawn-init"), 64 << 20));
+  ASSERT_STARTED(enclosure);
+  LiveJob scan = enclosure.Launch(enclosure.Spec({"/payload", "scan", "/work/stop"}));
+  for (int i = 0; i < 300; ++i) {
+    LiveJob job = enclosure.Launch(enclosure.Spec({"/payload", "fds"}));
+    while (true) {
+      std::optional<wire::FromInit> frame = enclosure.Next(10000);
+      ASSERT_TRUE(frame);
+      auto* exited = std::get_if<wire::JobExited>(&*frame);
+      if (exited != nullptr && exited->job == job.id) break;
+    }
+  }
+  EXPECT_EQ(enclosure.Sh("echo > /work/stop").exit_code(), 0);
+  int rounds = 0, readable = 0, writable = 0;
+  std::string seen = ReadToEnd(scan.out.get(), 10000);
+  ASSERT_EQ(std::sscanf(seen.c_str(), "%d %d %d", &rounds, &readable, &writable), 3) << seen;
+  EXPECT_GE(rounds, 2);
+  EXPECT_GE(readable, rounds);
+  EXPECT_EQ(writable, 0);
+  ASSERT_TRUE(enclosure.engine().Destroy(&enclosure.sandbox(), 5000));
+  EXPECT_EQ(Sha256Hex(*sys::ReadFileAt(AT_FDCWD, enclosure.dir.At("bawn-init"), 64 << 20)), before);
 }
 
 // RT-36, as in a container: something covers a part of /proc, so the kernel refuses a fresh one.

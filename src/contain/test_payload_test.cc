@@ -61,6 +61,24 @@ int TryOpen(const char* path, int flags) {
   return fd >= 0 ? 1 : 0;
 }
 
+// Opens every /proc/PID/exe for writing, and for reading, until `path` exists. Prints how many of
+// each.
+int ScanExecutables(const char* path) {
+  int readable = 0, writable = 0, rounds = 0;
+  for (; access(path, F_OK) != 0; ++rounds) {
+    for (int pid = 1; pid < 400; ++pid) {
+      char name[64];
+      std::snprintf(name, sizeof name, "/proc/%d/exe", pid);
+      int fd = open(name, O_RDONLY);
+      if (fd >= 0) ++readable, close(fd);
+      fd = open(name, O_WRONLY);
+      if (fd >= 0) ++writable, close(fd);
+    }
+  }
+  std::printf("%d %d %d\n", rounds, readable, writable);
+  return 0;
+}
+
 int ForkBomb() {
   signal(SIGHUP, SIG_IGN);
   for (int i = 0; i < 2; ++i) (void)fork();
@@ -76,6 +94,7 @@ int Main(int argc, char** argv) {
   if (mode == "fds") return OpenDescriptors();
   if (mode == "orphans") return Orphans(std::atoi(argv[2]));
   if (mode == "bomb") return ForkBomb();
+  if (mode == "scan") return ScanExecutables(argv[2]);
   if (mode == "kill") return kill(std::atoi(argv[2]), std::atoi(argv[3])) == 0 ? 0 : errno;
   if (mode == "read" || mode == "write") {
     int opened = 0;

@@ -275,7 +275,7 @@ TEST(EngineJobsTest, KillOfTheOwnerEndsTheSandbox) {
   }
   char text[256] = {};
   ASSERT_GT(read(up[0], text, sizeof text), 0);
-  int pid1 = std::atoi(text);
+  int pid1 = ParseInt(text);
   UniqueFd pidfd = *sys::PidfdOpen(pid1);
   int64_t begin = MonotonicNs();
   ASSERT_EQ(kill(owner, SIGKILL), 0);
@@ -284,7 +284,7 @@ TEST(EngineJobsTest, KillOfTheOwnerEndsTheSandbox) {
   EXPECT_LT(MonotonicNs() - begin, 100'000'000);
   ASSERT_EQ(waitpid(owner, nullptr, 0), owner);
   std::string left = std::string(text).substr(std::string(text).find(' ') + 1);
-  EXPECT_EQ(std::system(("chmod -R u+rwx '" + left + "' && rm -rf '" + left + "'").c_str()), 0);
+  RemoveHostTree(left);
 }
 
 }  // namespace

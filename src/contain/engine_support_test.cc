@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -95,6 +96,25 @@ UniqueFd Listen(const sockaddr_un& address, socklen_t size) {
 
 bool IsRoot() { return getuid() == 0; }
 
+int ParseInt(std::string_view text) {
+  int value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+void RemoveHostTree(const std::string& path) {
+  std::vector<fs::path> closed = {path};
+  while (!closed.empty()) {
+    fs::path directory = closed.back();
+    closed.pop_back();
+    fs::permissions(directory, fs::perms::owner_all, fs::perm_options::add);
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+      if (entry.symlink_status().type() == fs::file_type::directory) closed.push_back(entry);
+    }
+  }
+  fs::remove_all(path);
+}
+
 Op MakeOp(OpKind kind, std::string target) {
   Op op;
   op.kind = kind, op.target = std::move(target);
@@ -119,9 +139,7 @@ HostDir::HostDir() {
 }
 
 HostDir::~HostDir() {
-  // overlayfs leaves directories of mode 000 in work/.
-  std::string command = "chmod -R u+rwx '" + path_ + "' && rm -rf '" + path_ + "'";
-  EXPECT_EQ(std::system(command.c_str()), 0);
+  RemoveHostTree(path_);
   EXPECT_FALSE(fs::exists(path_));
 }
 

@@ -74,7 +74,7 @@ TEST(EngineTest, JobsAreChosenByTheOomKillerBeforeTheirPid1) {
   Enclosure enclosure;
   ASSERT_STARTED(enclosure);
   std::string own = *sys::ReadFileAt(AT_FDCWD, "/proc/self/oom_score_adj", 16);
-  std::string expected = std::to_string(std::min(std::stoi(own) + 200, 1000)) + "\n";
+  std::string expected = std::to_string(std::min(ParseInt(own) + 200, 1000)) + "\n";
   EXPECT_EQ(enclosure.Sh("cat /proc/self/oom_score_adj").out, expected);
   EXPECT_EQ(enclosure.Sh("cat /proc/1/oom_score_adj").out, own);
 }

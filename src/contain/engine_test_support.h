@@ -109,6 +109,8 @@ class Enclosure {
 };
 
 bool IsRoot();
+int ParseInt(std::string_view text);           // -1 when it does not start with a number
+void RemoveHostTree(const std::string& path);  // also what overlayfs leaves with mode 000
 std::string ReadToEnd(int fd, int deadline_ms);
 
 }  // namespace bawn::contain

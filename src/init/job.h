@@ -3,6 +3,8 @@
 // way. It reports on `channel`, a SOCK_SEQPACKET socket that exec closes: one JobStarted (with the
 // canaries and, for a pty, its master) and then the end of the socket means that exec succeeded;
 // JobFailed means that it did not.
+// Decided in: policy/compile. Enforced by: Landlock, seccomp, rlimits.
+// Recorded as: the canaries of JobStarted.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // contain/engines/start_init.h
 // The child's half of NativeEngine::Provision: from clone3 to the exec of bawn-init.
+// Decided in: policy/ (the Plan's ids). Enforced by: the kernel. Recorded as: layer "userns".
 #pragma once
 
 #include <cstdint>

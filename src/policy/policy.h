@@ -42,7 +42,7 @@ struct Policy {
   std::vector<EnvRule> env;
   std::vector<std::string> secrets;
   Limits limits;
-  std::vector<std::string> caches;            // rows of the toolchain table shown with a writable upper
+  std::vector<std::string> caches;  // rows of the toolchain table shown with a writable upper
   std::vector<std::string> syscall_profiles;  // "browser", "debug"
   std::vector<Origin> sources;                // files this was read from
   std::string digest;                         // sha256 of the canonical text

@@ -26,8 +26,8 @@ struct StateDir {
 };
 
 // $BAWN_STATE_DIR, else $XDG_STATE_HOME/bawn, else ~/.local/state/bawn (root: /var/lib/bawn); made
-// 0700 when absent. A wider mode, a foreign owner, a symlink at the last component or a place inside
-// a git work tree is kFailedPrecondition, not repaired.
+// 0700 when absent. A wider mode, a foreign owner, a symlink at the last component or a place
+// inside a git work tree is kFailedPrecondition, not repaired.
 struct StateEnv {
   std::string bawn_state_dir, xdg_state_home, home;
   uint32_t uid = 0;
@@ -42,19 +42,21 @@ struct SandboxMeta {
   uint64_t workspace_dev = 0, workspace_ino = 0;
   std::string mode = "live";
   std::string rung;
-  int64_t opened_at_ns = 0;      // T of RT-09, CLOCK_REALTIME_COARSE
-  int64_t boottime_offset_ns = 0;  // REALTIME - BOOTTIME at T: a later step of the clock shows
-  std::string base_commit;       // hex; empty: no commit or no repository
-  std::string base_ref;          // "refs/heads/main"; empty: detached or none
+  int64_t opened_at_ns = 0;         // T of RT-09, CLOCK_REALTIME_COARSE
+  int64_t boottime_offset_ns = 0;   // REALTIME - BOOTTIME at T: a later step of the clock shows
+  std::string base_commit;          // hex; empty: no commit or no repository
+  std::string base_ref;             // "refs/heads/main"; empty: detached or none
   std::string git_dir, common_dir;  // empty: no repository
   bool ephemeral = false;
-  bool kept = false;             // has (or may have) changes to review
-  std::string state;             // "running" | "ended" | "published" | …
+  bool kept = false;  // has (or may have) changes to review
+  std::string state;  // "running" | "ended" | "published" | …
   uint64_t rev = 0;
   std::vector<std::string> command;  // of the last job
   int64_t created_at_ns = 0;
   std::vector<std::string> covered;  // protected paths hidden in the view, relative
-  Json extra;                    // what other rooms remember (published digests …): an object
+  std::string git_target;  // where git/{base,upper} appears; empty: the git dir is in the tree
+  std::vector<std::string> object_dirs;  // host object directories behind /.bawn/objects/<n>
+  Json extra;  // what other rooms remember (published digests …): an object
 };
 Json ToJson(const SandboxMeta& meta);
 Result<SandboxMeta> MetaFromJson(const Json& json);
@@ -66,6 +68,8 @@ struct SandboxDir {
   std::string path;
 };
 
+// Made under the prefix first and renamed when complete and locked, so nobody meets half of one.
+inline constexpr char kNewPrefix[] = ".new_";
 Result<SandboxDir> CreateSandboxDir(const StateDir& state, const std::string& id);
 // kNotFound; kConflict (hint names it live) when `exclusive` and another process holds the lock.
 Result<SandboxDir> OpenSandboxDir(const StateDir& state, const std::string& id, bool exclusive);
@@ -74,10 +78,13 @@ Result<SandboxMeta> ReadMeta(const SandboxDir& dir);
 
 struct ListedSandbox {
   SandboxMeta meta;
-  bool live = false;     // somebody holds the lock
-  std::string damaged;   // why meta could not be read; then only meta.id is set
+  bool live = false;    // somebody holds the lock
+  std::string damaged;  // why meta could not be read; then only meta.id is set
 };
+// In the order of the directory. A damaged one is listed, never fatal.
 Result<std::vector<ListedSandbox>> ListSandboxes(const StateDir& state);
+// Removes what a creation that was killed half way left. Safe beside creations going on.
+Result<> SweepUnfinished(const StateDir& state);
 
 // Removes a sandbox directory completely: also mode 000, deep nesting, 100,000 files, whatever the
 // payload left. Descriptor-relative, follows nothing, crosses no mount.

@@ -7,7 +7,7 @@
 namespace bawn::policy {
 namespace {
 
-constexpr std::string_view kOwn = "Bawn's own";
+constexpr std::string_view kOwn = "Bawn's own state";
 
 struct Moved {
   std::string_view variable;
@@ -74,7 +74,7 @@ void ForEachProtected(std::string_view home, const std::vector<std::string>& env
     Result<std::string> path = CleanPath(ValueOf(environment, moved.variable), home);
     if (!path) continue;  // unset, or no path
     std::string own = moved.below.empty() ? *path : Join(*path, moved.below);
-    use(Row{{{}, own}, Protection::kNever, "Bawn's own state", true});
+    use(Row{{{}, own}, Protection::kNever, kOwn, true});
   }
 }
 

@@ -71,9 +71,9 @@ inline constexpr ProtectedRow kProtectedTable[] = {
 
     // Bawn itself.
     {".local/state/bawn", Protection::kNever, "Bawn's own state"},
-    {".config/bawn", Protection::kNever, "Bawn's own profiles and keys"},
+    {".config/bawn", Protection::kNever, "Bawn's profiles"},
     {"/var/lib/bawn", Protection::kNever, "Bawn's own state"},
-    {"/etc/bawn", Protection::kNever, "Bawn's own profiles and keys"},
+    {"/etc/bawn", Protection::kNever, "Bawn's profiles"},
 
     // Forges and version control.
     {".git-credentials", Protection::kAsk, "git passwords"},

@@ -20,5 +20,7 @@ struct UserEntry {
 };
 std::optional<UserEntry> UserByUid(uint32_t uid);
 std::optional<UserEntry> UserByName(std::string_view name);
+// Home directories of root and of every account from uid 1000 up.
+std::vector<std::string> PeoplesHomes();
 
 }  // namespace bawn::workspace

@@ -17,23 +17,28 @@
 namespace bawn::workspace {
 
 struct OpenRequest {
-  std::string root;                    // real path of the workspace
+  std::string root;  // real path of the workspace
   std::optional<Repository> repository;
   GitConfig git_config;
   std::string home;
-  std::string state_path;              // Bawn's own directories: the root may not overlap them
+  std::string state_path;                // Bawn's own directories: the root may not overlap them
+  std::vector<std::string> environment;  // of the caller: PWD, XDG_CONFIG_HOME, GIT_*
   std::vector<std::string> protected_paths;  // absolute, of the policy
-  std::vector<std::string> show;       // protected names inside the tree that stay visible
+  std::vector<std::string> protected_names;  // globs on the last component; "!" keeps, last wins
+  std::vector<std::string> show;  // protected files inside the tree that stay visible: absolute
   bool ephemeral = false;
-  uint32_t uid = 0, gid = 0;           // the mapped ids
-  uint64_t copy_bytes_max = uint64_t{2} << 30;   // ceiling of the copy rungs (RT-02)
+  uint32_t uid = 0, gid = 0;                    // the mapped ids
+  uint64_t copy_bytes_max = uint64_t{2} << 30;  // ceiling of the copy rungs (RT-02)
   uint64_t copy_entries_max = 200'000;
-  bool force_copy = false;             // level restricted, and tests of the ladder
+  bool force_copy = false;  // tests of the ladder; implied by `private_place`
+  // Level restricted: nothing can be mounted, so the copy is the workspace where it lies.
+  // facts.path is that place, facts.ops is empty, git inside reads the host's object directories.
+  bool private_place = false;
 };
 
 struct Opened {
   plan::WorkspaceFacts facts;
-  SandboxMeta meta;  // workspace part filled in; written by the caller
+  SandboxMeta meta;                // workspace part filled in; written by the caller
   std::vector<std::string> notes;  // one line each for stderr: what was covered, what rung and why
 };
 
@@ -46,13 +51,18 @@ Result<std::string> ResolveRoot(const std::string& dash_w, const std::string& cw
 // that overlaps a protected path or Bawn's directories.
 Result<> CheckRoot(const OpenRequest& request);
 
+// On an error nothing is left but what lies in the sandbox's directory: the caller removes that. A
+// repository whose work tree is not `root` itself is not carried along (git is not available
+// inside). The pin is set last, unless `ephemeral`.
 Result<Opened> OpenLive(const SandboxDir& dir, const OpenRequest& request);
 
-// The same mounts again for a kept sandbox that is not live (`--in`).
+// The same mounts again for a kept sandbox that is not live (`--in`). kFailedPrecondition when the
+// tree is not the one it was opened on, or has become one that could not be opened.
 Result<Opened> Reopen(const SandboxDir& dir, const SandboxMeta& meta, const OpenRequest& request);
 
 // The pin ref refs/bawn/base/<id> (none for ephemeral): a loose ref written by link(2), removed at
-// the sandbox's end and by recovery.
+// the sandbox's end and by recovery; also out of packed-refs, where the host's gc may have put it.
+// Both may be repeated.
 Result<> PinBase(const Repository& repository, const std::string& id, const std::string& commit);
 Result<> UnpinBase(const std::string& common_dir, const std::string& id);
 

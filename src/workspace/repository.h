@@ -57,7 +57,8 @@ struct GitConfig {
   std::vector<std::pair<std::string, std::string>> entries;
   std::optional<std::string> Get(const std::string& key) const;
 };
-// Errors name file and line as git does. `home` is HOME; `environment` is "NAME=value" of the caller.
+// Errors name file and line as git does. `home` is HOME; `environment` is "NAME=value" of the
+// caller.
 Result<GitConfig> ReadGitConfig(const std::optional<Repository>& repository,
                                 const std::string& home,
                                 const std::vector<std::string>& environment);

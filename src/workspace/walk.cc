@@ -80,6 +80,7 @@ class Walker {
   Result<> Visit(Level& level, const std::string& name);
   Result<bool> IsBawns(const Level& level, const Place& place);
   Result<bool> SameAsInitial(const Level& level, const Place& place);
+  static bool LeftBehindByCopy(const Level& level, const Place& place);
   Result<> VisitGone(const Level& level, const Place& place);
   Result<> VisitDirectory(const Level& level, const Place& place);
   Result<> VisitLeaf(const Level& level, const Place& place);
@@ -217,10 +218,19 @@ Result<bool> Walker::SameAsInitial(const Level& level, const Place& place) {
   return compared && compared->equal;
 }
 
+// A copy holds no sockets, FIFOs and devices, and nothing that its maker might not read: that they
+// are missing says nothing.
+bool Walker::LeftBehindByCopy(const Level& level, const Place& place) {
+  if (TypeOf(*place.lower) == EntryType::kSpecial) return true;
+  if (place.lower->IsSymlink()) return false;
+  Result<UniqueFd> fd =
+      sys::Openat2(level.lower.get(), place.name, O_RDONLY | O_NONBLOCK, 0, sys::kUntrusted);
+  return !fd && fd.error().sys_errno == EACCES;
+}
+
 Result<> Walker::VisitGone(const Level& level, const Place& place) {
   if (!place.lower) return {};  // a whiteout over nothing
-  // A copy holds no sockets, FIFOs and devices: that they are missing says nothing.
-  if (in_.whole_copy && TypeOf(*place.lower) == EntryType::kSpecial) return {};
+  if (in_.whole_copy && LeftBehindByCopy(level, place)) return {};
   bool covered = in_.covered->contains(place.path);
   Change change = Describe(level, place);
   change.kind = ChangeKind::kDeleted;

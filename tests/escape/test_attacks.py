@@ -273,4 +273,4 @@ def test_table_and_programs_agree(_):
 
 
 # Programs that need more around them than a row says; each names the file of its test.
-ELSEWHERE = {"proc_scan"}
+ELSEWHERE = {"proc_scan"}  # test_races.py

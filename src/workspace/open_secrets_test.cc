@@ -47,7 +47,7 @@ TEST_F(OpenSecretsTest, NoTokenOfAnyGitDirectoryIsInside) {
     Opened opened = Open(Request(name));
     std::string git = opened.meta.git_target.empty() ? "" : opened.meta.git_target;
     EXPECT_EQ(Inside(opened, "grep -rl TOKEN . " + git + " || true"), "");
-    EXPECT_EQ(tree_.Line("grep -rl TOKEN state/sb/" + dir_.id + " || true"), "");
+    EXPECT_EQ(tree_.Line("grep -rls TOKEN state/sb/" + dir_.id + " || true"), "");
     EXPECT_EQ(Inside(opened,
                      "git config remote.origin.url; git config remote.origin.fetch; "
                      "git config branch.main.remote"),

@@ -210,7 +210,7 @@ TEST(ScanTest, TheBudgetHoldsAtItsLimitAndOver) {
   EXPECT_EQ(scan->candidates.size(), 1U);
   tree.Shell("mkdir d064");
   EXPECT_FALSE(ScanTree(root.get(), rules, getuid(), getgid())->complete);
-  tree.Shell("rm -r d0*; touch $(seq -f f%05g 1 4095) .env");
+  tree.Shell("rm -r d0*; touch $(seq -f f%05g 1 2047) .env");
   scan = ScanTree(root.get(), rules, getuid(), getgid());
   EXPECT_TRUE(scan->complete);
   EXPECT_EQ(scan->entries, kScanEntriesMax);

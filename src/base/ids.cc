@@ -14,13 +14,15 @@ constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
 constexpr size_t kIdCharacters = 26;  // 26 * 5 = 130 >= 128 bits
 
 constexpr std::array<std::string_view, 32> kFirst = {
-    "amber", "bold",  "brave", "brisk", "calm",  "clear", "clever", "crisp", "eager", "early", "fair",
-    "fleet", "fond",  "fresh", "glad",  "green", "happy", "keen",   "kind",  "light", "lively", "mild",
-    "neat",  "noble", "proud", "quick", "quiet", "ready", "sharp",  "snug",  "solid", "warm"};
+    "amber", "bold",  "brave", "brisk", "calm",   "clear", "clever", "crisp",
+    "eager", "early", "fair",  "fleet", "fond",   "fresh", "glad",   "green",
+    "happy", "keen",  "kind",  "light", "lively", "mild",  "neat",   "noble",
+    "proud", "quick", "quiet", "ready", "sharp",  "snug",  "solid",  "warm"};
 constexpr std::array<std::string_view, 32> kSecond = {
-    "alder", "badger", "beech", "birch", "cairn", "cedar", "crane", "dale",  "elm",   "falcon", "fern",
-    "finch", "glen",   "hare",  "hawk",  "hazel", "heron", "holly", "lark",  "maple", "marten", "moss",
-    "oak",   "otter",  "pine",  "raven", "reed",  "rowan", "stoat", "swift", "thorn", "wren"};
+    "alder", "badger", "beech", "birch", "cairn",  "cedar", "crane", "dale",
+    "elm",   "falcon", "fern",  "finch", "glen",   "hare",  "hawk",  "hazel",
+    "heron", "holly",  "lark",  "maple", "marten", "moss",  "oak",   "otter",
+    "pine",  "raven",  "reed",  "rowan", "stoat",  "swift", "thorn", "wren"};
 
 void Random(void* into, size_t size) { BAWN_ASSERT(getentropy(into, size) == 0); }
 

@@ -8,8 +8,8 @@
 
 namespace bawn {
 
-std::string NewId(std::string_view prefix);           // "sb_", "job_"
+std::string NewId(std::string_view prefix);                 // "sb_", "job_"
 bool IsId(std::string_view text, std::string_view prefix);  // exactly what NewId makes
-std::string NewReadableName();                        // "brave-otter-k3f": for people, not unique
+std::string NewReadableName();  // "brave-otter-k3f": for people, not unique
 
 }  // namespace bawn

@@ -143,9 +143,15 @@ struct Handler {
     text.append(part.data(), part.size());
     return Add(Json(JsonNumber{std::exchange(text, {})}), error);
   }
-  bool on_int64(int64_t, bj::string_view part, bj::error_code& error) { return Number(part, error); }
-  bool on_uint64(uint64_t, bj::string_view part, bj::error_code& error) { return Number(part, error); }
-  bool on_double(double, bj::string_view part, bj::error_code& error) { return Number(part, error); }
+  bool on_int64(int64_t, bj::string_view part, bj::error_code& error) {
+    return Number(part, error);
+  }
+  bool on_uint64(uint64_t, bj::string_view part, bj::error_code& error) {
+    return Number(part, error);
+  }
+  bool on_double(double, bj::string_view part, bj::error_code& error) {
+    return Number(part, error);
+  }
   bool on_bool(bool value, bj::error_code& error) { return Add(Json(value), error); }
   bool on_null(bj::error_code& error) { return Add(Json(), error); }
   bool on_comment_part(bj::string_view, bj::error_code&) { return true; }
@@ -161,9 +167,9 @@ struct Handler {
 
 Result<Json> ParseJson(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes_max) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "JSON text of " + std::to_string(text.size()) + " bytes; the limit is " +
-                    std::to_string(limits.bytes_max));
+    return Fail(ErrorCode::kInvalidArgument, "JSON text of " + std::to_string(text.size()) +
+                                                 " bytes; the limit is " +
+                                                 std::to_string(limits.bytes_max));
   }
   bj::parse_options options;
   options.max_depth = limits.depth_max;
@@ -176,7 +182,8 @@ Result<Json> ParseJson(std::string_view text, const JsonLimits& limits) {
   if (!error && !parser.done()) error = bj::error::incomplete;
   if (error) {
     const std::string& duplicate = parser.handler().duplicate;
-    std::string why = duplicate.empty() ? error.message() : "duplicate key " + EscapeName(duplicate);
+    std::string why =
+        duplicate.empty() ? error.message() : "duplicate key " + EscapeName(duplicate);
     return Fail(ErrorCode::kInvalidArgument, "JSON, byte " + std::to_string(used) + ": " + why);
   }
   return std::move(parser.handler().root);

@@ -47,18 +47,18 @@ struct JsonNumber {
 class Json {
  public:
   Json() = default;
-  Json(std::nullptr_t) {}                                          // NOLINT(google-explicit-*)
-  Json(bool value) : value_(value) {}                              // NOLINT
-  Json(int value) : Json(int64_t{value}) {}                        // NOLINT
+  Json(std::nullptr_t) {}                                              // NOLINT(google-explicit-*)
+  Json(bool value) : value_(value) {}                                  // NOLINT
+  Json(int value) : Json(int64_t{value}) {}                            // NOLINT
   Json(int64_t value) : value_(JsonNumber{std::to_string(value)}) {}   // NOLINT
   Json(uint64_t value) : value_(JsonNumber{std::to_string(value)}) {}  // NOLINT
-  Json(uint32_t value) : Json(uint64_t{value}) {}                  // NOLINT
-  Json(const char* value) : value_(std::string(value)) {}          // NOLINT
-  Json(std::string value) : value_(std::move(value)) {}            // NOLINT
-  Json(std::string_view value) : value_(std::string(value)) {}     // NOLINT
-  Json(JsonNumber value) : value_(std::move(value)) {}             // NOLINT
-  Json(JsonArray value) : value_(std::move(value)) {}              // NOLINT
-  Json(JsonObject value) : value_(std::move(value)) {}             // NOLINT
+  Json(uint32_t value) : Json(uint64_t{value}) {}                      // NOLINT
+  Json(const char* value) : value_(std::string(value)) {}              // NOLINT
+  Json(std::string value) : value_(std::move(value)) {}                // NOLINT
+  Json(std::string_view value) : value_(std::string(value)) {}         // NOLINT
+  Json(JsonNumber value) : value_(std::move(value)) {}                 // NOLINT
+  Json(JsonArray value) : value_(std::move(value)) {}                  // NOLINT
+  Json(JsonObject value) : value_(std::move(value)) {}                 // NOLINT
 
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   const bool* AsBool() const { return std::get_if<bool>(&value_); }
@@ -78,7 +78,8 @@ class Json {
   bool GetBool(std::string_view key, bool otherwise = false) const;
 
  private:
-  std::variant<std::nullptr_t, bool, JsonNumber, std::string, JsonArray, JsonObject> value_ = nullptr;
+  std::variant<std::nullptr_t, bool, JsonNumber, std::string, JsonArray, JsonObject> value_ =
+      nullptr;
 };
 
 struct JsonMember {

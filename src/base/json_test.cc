@@ -25,7 +25,8 @@ TEST(JsonTest, CopiesAreIndependent) {
 
 TEST(JsonTest, RefusesDuplicateKeysTrailingBytesAndIncompleteText) {
   EXPECT_FALSE(ParseJson(R"({"a":1,"a":2})"));
-  EXPECT_NE(ParseJson(R"({"a":1,"a":2})").error().message.find("duplicate key a"), std::string::npos);
+  EXPECT_NE(ParseJson(R"({"a":1,"a":2})").error().message.find("duplicate key a"),
+            std::string::npos);
   EXPECT_FALSE(ParseJson(R"({"a":1} x)"));
   EXPECT_FALSE(ParseJson(R"({"a":1)"));
   EXPECT_FALSE(ParseJson(""));

@@ -79,16 +79,16 @@ Error WithContext(Error error, std::string_view context);
   ((expression) ? void(0) : ::bawn::AssertFailed(#expression, __FILE__, __LINE__))
 
 // The value of a Result, or returns its error from the enclosing function.
-#define BAWN_TRY(expression)                                                  \
-  __extension__({                                                             \
-    auto bawn_try_result = (expression);                                      \
+#define BAWN_TRY(expression)                                                          \
+  __extension__({                                                                     \
+    auto bawn_try_result = (expression);                                              \
     if (!bawn_try_result) return std::unexpected(std::move(bawn_try_result).error()); \
-    std::move(*bawn_try_result);                                              \
+    std::move(*bawn_try_result);                                                      \
   })
 
 // The same for a Result<void>, or where the value is not wanted.
-#define BAWN_CHECK_OK(expression)                                             \
-  do {                                                                        \
-    auto bawn_try_result = (expression);                                      \
+#define BAWN_CHECK_OK(expression)                                                     \
+  do {                                                                                \
+    auto bawn_try_result = (expression);                                              \
     if (!bawn_try_result) return std::unexpected(std::move(bawn_try_result).error()); \
   } while (false)

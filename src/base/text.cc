@@ -116,7 +116,8 @@ std::string FormatBytes(uint64_t bytes) {
   size_t unit = 0;
   while (value >= 1024 && unit + 1 < kUnits.size()) value /= 1024, ++unit;
   std::array<char, 32> buffer = {};
-  std::snprintf(buffer.data(), buffer.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  std::snprintf(buffer.data(), buffer.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value,
+                kUnits[unit]);
   return buffer.data();
 }
 

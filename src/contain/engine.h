@@ -57,7 +57,8 @@ class Engine {
   // Starts pid 1 and lets it build. Does not wait: Ready or SetupFailed comes on `control`.
   virtual Result<Sandbox> Provision(ProvisionRequest request) = 0;
   // Asks pid 1 to start a job. JobStarted or JobFailed, then JobExited come on `control`.
-  virtual Result<> Execute(const Sandbox& sandbox, uint32_t job, int spec_memfd, JobStreams streams) = 0;
+  virtual Result<> Execute(const Sandbox& sandbox, uint32_t job, int spec_memfd,
+                           JobStreams streams) = 0;
   // Kills pid 1 by its pidfd and waits until it is reaped, at most `deadline_ms`. Everything in the
   // sandbox is gone then (pid_namespaces(7)). kDeadlineExceeded names what remains.
   virtual Result<> Destroy(Sandbox* sandbox, int deadline_ms) = 0;

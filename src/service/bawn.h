@@ -34,7 +34,7 @@ struct RunOptions {
   bool ephemeral = false;
   bool keep = false;
   std::optional<uint64_t> keep_for_ms;
-  std::string in_sandbox;         // --in: id, name, "@last" or empty
+  std::string in_sandbox;  // --in: id, name, "@last" or empty
   std::string name;
   std::optional<plan::Level> level;
   std::vector<std::string> ro, rw, hide, show, env, pass_env, secrets;
@@ -44,7 +44,7 @@ struct RunOptions {
   std::optional<int> status_fd;
   bool quiet = false;
   bool no_log = false;
-  std::optional<bool> tty;        // -t / -T
+  std::optional<bool> tty;  // -t / -T
 };
 
 // What `run` says while it goes: the caller prints (or not).
@@ -111,11 +111,11 @@ class Bawn {
   virtual Result<Json> Apply(const ApplyOptions& options, const Confirm& confirm) = 0;
   virtual Result<Json> Discard(const DiscardOptions& options, const Confirm& confirm) = 0;
   virtual Result<Json> List(const std::string& workspace, bool everywhere) = 0;
-  virtual Result<Json> Show(const SandboxSelector& sandbox) = 0;   // meta + newest receipt
-  virtual Result<Json> Why(const SandboxSelector& sandbox) = 0;    // decisions, denials, layers
+  virtual Result<Json> Show(const SandboxSelector& sandbox) = 0;  // meta + newest receipt
+  virtual Result<Json> Why(const SandboxSelector& sandbox) = 0;   // decisions, denials, layers
   // Copies kept output to `fd`; `stream` is "out", "err" or "both".
   virtual Result<> Logs(const SandboxSelector& sandbox, const std::string& stream, int fd) = 0;
-  virtual Result<Json> Doctor() = 0;                               // the status object of DESIGN 8
+  virtual Result<Json> Doctor() = 0;  // the status object of DESIGN 8
 };
 
 // `environment`: the caller's, as "NAME=value".

@@ -123,9 +123,9 @@ Result<> Unlinkat(int dirfd, std::string_view path, int flags) {
 
 Result<> Renameat2(int from_dirfd, std::string_view from, int to_dirfd, std::string_view to,
                    unsigned flags) {
-  return Check(renameat2(from_dirfd, std::string(from).c_str(), to_dirfd, std::string(to).c_str(),
-                         flags),
-               "renameat2", to);
+  return Check(
+      renameat2(from_dirfd, std::string(from).c_str(), to_dirfd, std::string(to).c_str(), flags),
+      "renameat2", to);
 }
 
 Result<> Linkat(int from_dirfd, std::string_view from, int to_dirfd, std::string_view to,
@@ -136,14 +136,14 @@ Result<> Linkat(int from_dirfd, std::string_view from, int to_dirfd, std::string
 }
 
 Result<> LinkFd(int fd, int to_dirfd, std::string_view to) {
-  return Check(linkat(AT_FDCWD, FdPath(fd).c_str(), to_dirfd, std::string(to).c_str(),
-                      AT_SYMLINK_FOLLOW),
-               "linkat", to);
+  return Check(
+      linkat(AT_FDCWD, FdPath(fd).c_str(), to_dirfd, std::string(to).c_str(), AT_SYMLINK_FOLLOW),
+      "linkat", to);
 }
 
 Result<> Symlinkat(std::string_view target, int dirfd, std::string_view path) {
-  return Check(symlinkat(std::string(target).c_str(), dirfd, std::string(path).c_str()), "symlinkat",
-               path);
+  return Check(symlinkat(std::string(target).c_str(), dirfd, std::string(path).c_str()),
+               "symlinkat", path);
 }
 
 Result<> Mknodat(int dirfd, std::string_view path, uint32_t mode, uint64_t dev) {
@@ -175,8 +175,12 @@ Result<> Utimensat(int dirfd, std::string_view path, int64_t mtime_ns, int flags
 Result<> Ftruncate(int fd, uint64_t size) {
   return Check(Retry([&] { return ftruncate(fd, static_cast<off_t>(size)); }), "ftruncate", "");
 }
-Result<> Fsync(int fd) { return Check(Retry([&] { return fsync(fd); }), "fsync", ""); }
-Result<> Syncfs(int fd) { return Check(Retry([&] { return syncfs(fd); }), "syncfs", ""); }
+Result<> Fsync(int fd) {
+  return Check(Retry([&] { return fsync(fd); }), "fsync", "");
+}
+Result<> Syncfs(int fd) {
+  return Check(Retry([&] { return syncfs(fd); }), "syncfs", "");
+}
 
 Result<> Flock(int fd, LockKind kind) {
   int operation = kind == LockKind::kShared ? LOCK_SH : LOCK_EX;
@@ -213,7 +217,8 @@ Result<std::vector<DirEntry>> ListDir(int dirfd, size_t entries_max) {
   std::vector<DirEntry> entries;
   alignas(8) std::array<char, 32768> buffer = {};
   while (true) {
-    long size = Retry([&] { return syscall(SYS_getdents64, own.get(), buffer.data(), buffer.size()); });
+    long size =
+        Retry([&] { return syscall(SYS_getdents64, own.get(), buffer.data(), buffer.size()); });
     if (size < 0) return FailCall("getdents64", "");
     if (size == 0) return entries;
     for (long at = 0; at < size;) {
@@ -238,6 +243,12 @@ Result<std::vector<DirEntry>> ListDir(int dirfd, size_t entries_max) {
 Result<size_t> Read(int fd, char* into, size_t size) {
   ssize_t got = Retry([&] { return read(fd, into, size); });
   if (got < 0) return FailCall("read", "");
+  return static_cast<size_t>(got);
+}
+
+Result<size_t> Pread(int fd, char* into, size_t size, uint64_t offset) {
+  ssize_t got = Retry([&] { return pread(fd, into, size, static_cast<off_t>(offset)); });
+  if (got < 0) return FailCall("pread", "");
   return static_cast<size_t>(got);
 }
 
@@ -314,12 +325,12 @@ Result<CopyHow> CopyContents(int from_fd, int to_fd) {
   if (ioctl(to_fd, FICLONE, from_fd) == 0) return CopyHow::kReflink;
   bool any = false;
   while (true) {
-    ssize_t done = Retry([&] {
-      return copy_file_range(from_fd, nullptr, to_fd, nullptr, size_t{1} << 30, 0);
-    });
+    ssize_t done = Retry(
+        [&] { return copy_file_range(from_fd, nullptr, to_fd, nullptr, size_t{1} << 30, 0); });
     if (done == 0) return CopyHow::kCopied;
     if (done < 0) {
-      if (!any && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS)) break;
+      if (!any && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS))
+        break;
       return FailCall("copy_file_range", "");
     }
     any = true;

@@ -68,8 +68,8 @@ Result<> Linkat(int from_dirfd, std::string_view from, int to_dirfd, std::string
 Result<> LinkFd(int fd, int to_dirfd, std::string_view to);  // gives an O_TMPFILE a name
 Result<> Symlinkat(std::string_view target, int dirfd, std::string_view path);
 Result<> Mknodat(int dirfd, std::string_view path, uint32_t mode, uint64_t dev);
-Result<> Fchmod(int fd, uint32_t mode);             // real descriptors
-Result<> FchmodPath(int fd, uint32_t mode);         // O_PATH descriptors too (fchmodat2, else /proc)
+Result<> Fchmod(int fd, uint32_t mode);      // real descriptors
+Result<> FchmodPath(int fd, uint32_t mode);  // O_PATH descriptors too (fchmodat2, else /proc)
 Result<> Fchown(int fd, uint32_t uid, uint32_t gid);
 Result<> Fchownat(int dirfd, std::string_view path, uint32_t uid, uint32_t gid, int flags);
 Result<> Utimensat(int dirfd, std::string_view path, int64_t mtime_ns, int flags);
@@ -102,6 +102,7 @@ Result<std::string> ReadFileAt(int dirfd, std::string_view path, size_t bytes_ma
                                uint64_t resolve = kResolveNone);
 Result<> WriteAll(int fd, std::string_view bytes);
 Result<> Pwrite(int fd, std::string_view bytes, uint64_t offset);
+Result<size_t> Pread(int fd, char* into, size_t size, uint64_t offset);
 Result<size_t> Read(int fd, char* into, size_t size);  // EAGAIN is an error with that errno
 
 // Writes NAME in `dirfd` by a temporary sibling and rename: readers see old or new. `durable` adds

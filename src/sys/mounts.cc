@@ -30,7 +30,8 @@ Error FsBuilder::Failed(int sys_errno, const std::string& what) {
   Error error = FailErrno(sys_errno, what).error();
   std::array<char, 512> line = {};
   ssize_t size = read(fd_.get(), line.data(), line.size());
-  if (size > 2) error.message += " (" + TerminalSafe({line.data() + 2, static_cast<size_t>(size) - 2}) + ")";
+  if (size > 2)
+    error.message += " (" + TerminalSafe({line.data() + 2, static_cast<size_t>(size) - 2}) + ")";
   return error;
 }
 

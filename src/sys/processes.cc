@@ -76,8 +76,9 @@ Result<Exit> WaitPidfd(int pidfd, bool wait, bool* ended) {
   *ended = info.si_pid != 0;
   Exit exit;
   if (!*ended) return exit;
-  exit.status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8
-                                           : (info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0));
+  exit.status = info.si_code == CLD_EXITED
+                    ? (info.si_status & 0xff) << 8
+                    : (info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0));
   auto micros = [](const timeval& t) {
     return static_cast<uint64_t>(t.tv_sec) * 1'000'000 + static_cast<uint64_t>(t.tv_usec);
   };
@@ -154,8 +155,10 @@ Result<UniqueFd> SealedMemfd(const char* name, std::string_view bytes) {
   return fd;
 }
 
+Result<std::string> SelfPath() { return Readlinkat(AT_FDCWD, "/proc/self/exe"); }
+
 Result<UniqueFd> OpenSibling(std::string_view name) {
-  std::string self = BAWN_TRY(Readlinkat(AT_FDCWD, "/proc/self/exe"));
+  std::string self = BAWN_TRY(SelfPath());
   std::string directory = self.substr(0, self.rfind('/'));
   for (const char* place : {"/", "/../libexec/bawn/"}) {
     Result<UniqueFd> fd = Openat2(AT_FDCWD, directory + place + std::string(name), O_RDONLY);

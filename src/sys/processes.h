@@ -26,10 +26,9 @@ struct Child {
 // clone3 with `flags` (CLONE_NEW* of <sched.h>), exit signal SIGCHLD and a pidfd; no CLONE_VM, so
 // the child may allocate (the caller is single-threaded).
 Result<Child> Clone3(uint64_t flags);
-inline constexpr uint64_t kAllNamespaces = 0x10000000 /*USER*/ | 0x00020000 /*NS*/ |
-                                           0x20000000 /*PID*/ | 0x40000000 /*NET*/ |
-                                           0x08000000 /*IPC*/ | 0x04000000 /*UTS*/ |
-                                           0x02000000 /*CGROUP*/;
+inline constexpr uint64_t kAllNamespaces =
+    0x10000000 /*USER*/ | 0x00020000 /*NS*/ | 0x20000000 /*PID*/ | 0x40000000 /*NET*/ |
+    0x08000000 /*IPC*/ | 0x04000000 /*UTS*/ | 0x02000000 /*CGROUP*/;
 
 Result<UniqueFd> PidfdOpen(pid_t pid);
 Result<> PidfdSendSignal(int pidfd, int signal);  // ESRCH stays an errno
@@ -62,8 +61,10 @@ Result<Child> Spawn(const SpawnSpec& spec);
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view bytes);
 Result<UniqueFd> Memfd(const char* name);
 
-// The program of that name beside the running executable (or in ../libexec/bawn), opened O_PATH-less
-// for exec; kNotFound names both places.
+// The running executable's path, for display.
+Result<std::string> SelfPath();
+// The program of that name beside the running executable (or in ../libexec/bawn), opened
+// O_PATH-less for exec; kNotFound names both places.
 Result<UniqueFd> OpenSibling(std::string_view name);
 
 }  // namespace bawn::sys

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 namespace bawn::sys {
@@ -14,11 +16,73 @@ namespace {
 
 Result<std::pair<UniqueFd, UniqueFd>> Pair(int type) {
   std::array<int, 2> fds = {-1, -1};
-  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds.data()) < 0) return FailErrno(errno, "socketpair");
+  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds.data()) < 0)
+    return FailErrno(errno, "socketpair");
   return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
 }
 
+struct UnixAddress {
+  sockaddr_un address = {};
+  socklen_t length = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+Result<UnixAddress> MakeAddress(const std::string& bytes) {
+  UnixAddress made;
+  sockaddr_un& address = made.address;
+  address.sun_family = AF_UNIX;
+  if (bytes.size() >= sizeof address.sun_path) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "socket name of " + std::to_string(bytes.size()) + " bytes; unix(7) allows 107");
+  }
+  std::memcpy(address.sun_path, bytes.data(), bytes.size());
+  made.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + bytes.size());
+  return made;
+}
+
+Result<UniqueFd> Listen(const std::string& bytes, int type, int backlog) {
+  UnixAddress address = BAWN_TRY(MakeAddress(bytes));
+  UniqueFd fd(socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) return FailErrno(errno, "socket(AF_UNIX)");
+  if (bind(fd.get(), address.get(), address.length) < 0) return FailErrno(errno, "bind(AF_UNIX)");
+  if (listen(fd.get(), backlog) < 0) return FailErrno(errno, "listen");
+  return fd;
+}
+
 }  // namespace
+
+Result<UniqueFd> ListenPathname(const std::string& path) { return Listen(path, SOCK_STREAM, 1); }
+Result<UniqueFd> ListenAbstract(const std::string& name) {
+  return Listen(std::string(1, '\0') + name, SOCK_STREAM, 1);
+}
+Result<UniqueFd> ListenPackets(const std::string& path) { return Listen(path, SOCK_SEQPACKET, 16); }
+
+Result<UniqueFd> ConnectPackets(const std::string& path) {
+  UnixAddress address = BAWN_TRY(MakeAddress(path));
+  UniqueFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return FailErrno(errno, "socket(AF_UNIX)");
+  if (connect(fd.get(), address.get(), address.length) < 0) {
+    if (errno == ECONNREFUSED || errno == ENOENT) {
+      return Fail(ErrorCode::kUnavailable, "connect: nobody listens");
+    }
+    return FailErrno(errno, "connect(AF_UNIX)");
+  }
+  return fd;
+}
+
+Result<UniqueFd> AcceptOwnUser(int listener) {
+  UniqueFd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  if (!fd.valid()) return FailErrno(errno, "accept4");
+  ucred peer = {};
+  socklen_t size = sizeof peer;
+  if (getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) {
+    return FailErrno(errno, "getsockopt(SO_PEERCRED)");
+  }
+  if (peer.uid != geteuid()) {
+    return Fail(ErrorCode::kPermissionDenied, "a client of uid " + std::to_string(peer.uid));
+  }
+  return fd;
+}
 
 Result<std::pair<UniqueFd, UniqueFd>> SeqpacketPair() { return Pair(SOCK_SEQPACKET); }
 Result<std::pair<UniqueFd, UniqueFd>> StreamPair() { return Pair(SOCK_STREAM); }

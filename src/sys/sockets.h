@@ -24,6 +24,16 @@ Result<> SetPipeSize(int fd, int bytes);
 // Sends one packet. kUnavailable when the peer is gone (never SIGPIPE); EAGAIN stays an errno.
 Result<> SendPacket(int fd, std::string_view bytes, const std::vector<int>& fds = {});
 
+// Listening stream sockets, backlog 1: the witnesses that a canary must not reach.
+Result<UniqueFd> ListenPathname(const std::string& path);  // the path must not exist
+Result<UniqueFd> ListenAbstract(const std::string& name);  // without the leading NUL
+
+// The keeper's door: a SOCK_SEQPACKET listener at a path in a private directory, and its clients.
+Result<UniqueFd> ListenPackets(const std::string& path);
+Result<UniqueFd> ConnectPackets(const std::string& path);  // kUnavailable: nobody listens
+// Accepts one client; kPermissionDenied (and closed) when its uid is not ours (SO_PEERCRED).
+Result<UniqueFd> AcceptOwnUser(int listener);
+
 struct Packet {
   std::string bytes;
   std::vector<UniqueFd> fds;

@@ -1,0 +1,3 @@
+#include "init/init.h"
+
+int main() { bawn::init::InitMain(); }

@@ -1,0 +1,152 @@
+#include "contain/engines/native.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.h"
+#include "contain/engines/start_init.h"
+#include "contain/plan_codec.h"
+#include "contain/probe.h"
+#include "sys/files.h"
+#include "sys/identity.h"
+#include "sys/processes.h"
+#include "sys/sealed.h"
+#include "sys/sockets.h"
+
+namespace bawn::contain {
+namespace {
+
+constexpr size_t kSlotsMax = 64;
+
+// The inner ids. Rootless they are the caller's own; in root mode the Plan names them, and the map
+// leads to the leased range, never to the host's 0.
+Result<> ChooseIds(const ProvisionRequest& request, InitStart* start) {
+  start->uid = getuid();
+  start->gid = getgid();
+  if (!request.ids) {
+    if (start->uid != 0 && start->gid != 0) return {};
+    return Fail(ErrorCode::kPermissionDenied, "no payload runs with host id 0",
+                "run Bawn as an ordinary user, or with an id range of its own",
+                "engine.no_host_root");
+  }
+  const ProvisionRequest::IdRange& range = *request.ids;
+  uint32_t last = UINT32_MAX - 1;
+  if (range.outer_uid == 0 || range.outer_gid == 0 || range.count == 0 ||
+      range.count > last - range.outer_uid || range.count > last - range.outer_gid) {
+    return Fail(ErrorCode::kInvalidArgument, "an id range that is empty, holds 0 or overflows");
+  }
+  std::string bytes = BAWN_TRY(sys::ReadWhole(request.plan.get(), wire::kPlanBytesMax));
+  plan::Plan plan = BAWN_TRY(DecodePlan(bytes));
+  start->uid = plan.uid;
+  start->gid = plan.gid;
+  start->maps_by_parent = true;
+  return {};
+}
+
+// Root mode: the maps, and the word to go on.
+Result<> LetProceed(int pid, const InitStart& start, const ProvisionRequest::IdRange& range,
+                    int control) {
+  BAWN_CHECK_OK(sys::WriteIdMaps(pid, {start.uid, range.outer_uid, range.count},
+                                 {start.gid, range.outer_gid, range.count}));
+  return sys::SendPacket(control, wire::Encode(wire::ToInit(wire::Proceed{})));
+}
+
+void KillAndReap(const UniqueFd& pidfd) {
+  (void)sys::PidfdSendSignal(pidfd.get(), SIGKILL);  // ESRCH: it has ended by itself
+  bool ended = false;
+  (void)sys::WaitPidfd(pidfd.get(), true, &ended);
+}
+
+// "4711 (wchan), …" for pid 1 and its children, as /proc outside shows them.
+std::string Remaining(int pid) {
+  std::string number = std::to_string(pid);
+  Result<std::string> children =
+      sys::ReadFileAt(AT_FDCWD, "/proc/" + number + "/task/" + number + "/children", 1 << 16);
+  std::string text;
+  for (std::string left = number + " " + children.value_or(""); !left.empty();) {
+    size_t end = std::min(left.find(' '), left.size());
+    number = left.substr(0, end);
+    left.erase(0, end + 1);
+    if (number.empty() || text.size() > 1000) continue;
+    Result<std::string> where = sys::ReadFileAt(AT_FDCWD, "/proc/" + number + "/wchan", 256);
+    text += (text.empty() ? "" : ", ") + number + " (" + where.value_or("?") + ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<Capabilities> NativeEngine::Query() {
+  ProbeReport report = BAWN_TRY(ProbeMachine());
+  return Capabilities{report.highest, "native"};
+}
+
+Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
+  sys::AssertSingleThreaded();
+  if (request.fds.size() > kSlotsMax) {
+    return Fail(ErrorCode::kResourceExhausted, "more than 64 descriptors for one sandbox");
+  }
+  InitStart start;
+  BAWN_CHECK_OK(ChooseIds(request, &start));
+  auto [ours, theirs] = BAWN_TRY(sys::SeqpacketPair());
+  start.program = program_.get();
+  start.program_path =
+      BAWN_TRY(sys::Readlinkat(AT_FDCWD, "/proc/self/fd/" + std::to_string(program_.get())));
+  start.control = theirs.get();
+  start.plan = request.plan.get();
+  for (const UniqueFd& fd : request.fds) start.slots.push_back(fd.get());
+  sys::Child child = BAWN_TRY(sys::Clone3(sys::kAllNamespaces));
+  if (child.pid == 0) StartInit(start);
+  if (request.ids) {
+    Result<> proceeding = LetProceed(child.pid, start, *request.ids, ours.get());
+    if (!proceeding) {
+      KillAndReap(child.pidfd);
+      return std::unexpected(WithContext(proceeding.error(), "id maps"));
+    }
+  }
+  Sandbox sandbox;
+  sandbox.id = std::move(request.sandbox_id);
+  sandbox.control = std::move(ours);
+  sandbox.pid1 = std::move(child.pidfd);
+  sandbox.pid1_number = child.pid;
+  return sandbox;
+}
+
+Result<> NativeEngine::Execute(const Sandbox& sandbox, uint32_t job, int spec_memfd,
+                               JobStreams streams) {
+  std::vector<int> fds = {spec_memfd};
+  bool all = streams.in.valid() && streams.out.valid() && streams.err.valid();
+  bool none = !streams.in.valid() && !streams.out.valid() && !streams.err.valid();
+  if (!all && !none) return Fail(ErrorCode::kInvalidArgument, "a job has three streams or none");
+  if (all) fds.insert(fds.end(), {streams.in.get(), streams.out.get(), streams.err.get()});
+  return sys::SendPacket(sandbox.control.get(), wire::Encode(wire::ToInit(wire::StartJob{job})),
+                         fds);
+}
+
+Result<> NativeEngine::Destroy(Sandbox* sandbox, int deadline_ms) {
+  Result<> killed = sys::PidfdSendSignal(sandbox->pid1.get(), SIGKILL);
+  if (!killed && killed.error().sys_errno != ESRCH) return killed;
+  int64_t deadline = MonotonicNs() + int64_t{deadline_ms} * 1'000'000;
+  pollfd gone = {sandbox->pid1.get(), POLLIN, 0};
+  while (true) {
+    int64_t left_ms = std::max<int64_t>((deadline - MonotonicNs() + 999'999) / 1'000'000, 0);
+    int ready = poll(&gone, 1, static_cast<int>(left_ms));
+    if (ready > 0) break;
+    if (ready < 0 && errno != EINTR) return FailErrno(errno, "poll(pidfd)");
+    if (ready == 0) {
+      return Fail(ErrorCode::kDeadlineExceeded,
+                  "not ended " + std::to_string(deadline_ms) +
+                      " ms after SIGKILL: " + Remaining(sandbox->pid1_number));
+    }
+  }
+  bool ended = false;
+  BAWN_CHECK_OK(sys::WaitPidfd(sandbox->pid1.get(), true, &ended));
+  sandbox->pid1.Reset();
+  sandbox->control.Reset();
+  return {};
+}
+
+}  // namespace bawn::contain

@@ -1,0 +1,30 @@
+// contain/engines/native.h
+// The engine over clone3: seven new namespaces, one exec of bawn-init, and that is all that happens
+// outside. bawn-init is executed from a read-only detached mount, so that no /proc/PID/exe inside
+// can ever be opened for writing (RT-01, CVE-2019-5736). Threads: one. Privilege: rootless, or root
+// with ProvisionRequest::ids.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "contain/engine.h"
+
+namespace bawn::contain {
+
+class NativeEngine : public Engine {
+ public:
+  // `init_program`: bawn-init, opened for reading (sys::OpenSibling).
+  explicit NativeEngine(UniqueFd init_program) : program_(std::move(init_program)) {}
+
+  Result<Capabilities> Query() override;
+  Result<Sandbox> Provision(ProvisionRequest request) override;
+  Result<> Execute(const Sandbox& sandbox, uint32_t job, int spec_memfd,
+                   JobStreams streams) override;
+  Result<> Destroy(Sandbox* sandbox, int deadline_ms) override;
+
+ private:
+  UniqueFd program_;
+};
+
+}  // namespace bawn::contain

@@ -1,0 +1,98 @@
+#include "init/build.h"
+
+#include "contain/landlock.h"
+#include "contain/seccomp.h"
+#include "init/ops.h"
+#include "init/seal.h"
+#include "init/tree.h"
+#include "sys/files.h"
+#include "sys/identity.h"
+#include "sys/mount_proofs.h"
+#include "sys/mounts.h"
+#include "sys/netif.h"
+
+namespace bawn::init {
+namespace {
+
+// Room in the root tmpfs: the Plan's file contents, a page each, and slack for names.
+uint64_t TreeBytes(const plan::Plan& plan) {
+  uint64_t bytes = 1 << 20;
+  for (const plan::Op& op : plan.ops) bytes += (op.content.size() + 8191) & ~uint64_t{4095};
+  return bytes;
+}
+
+// The view, attached but not yet "/".
+Result<> BuildView(const plan::Plan& plan, OpContext* context, std::string* stage) {
+  for (const plan::Op& op : plan.ops) {
+    *stage = "op " + op.target;
+    BAWN_CHECK_OK(CarryOut(op, context));
+  }
+  *stage = "loopback";
+  BAWN_CHECK_OK(sys::BringLoopbackUp());
+  *stage = "hostname";
+  return sys::SetHostname(plan.hostname);
+}
+
+Result<> MakeRoot(const Tree& tree, std::string* stage) {
+  *stage = "pivot";
+  if (fchdir(tree.root()) < 0) return FailErrno(errno, "fchdir(new root)");
+  BAWN_CHECK_OK(sys::PivotRootHere());
+  *stage = "root-read-only";
+  return sys::SetMountAttributes(tree.root(), sys::kReadOnly, false);
+}
+
+// What each job will put on, made once from the new tree.
+Result<> PrepareWalls(const plan::Plan& plan, Built* built, std::string* stage) {
+  *stage = "landlock";
+  built->file_ruleset = BAWN_TRY(contain::BuildFileRuleset(plan.landlock, plan.level));
+  if (plan.job_domains) built->scope_ruleset = BAWN_TRY(contain::BuildScopeRuleset());
+  *stage = "seccomp";
+  built->filter = BAWN_TRY(contain::SeccompProgram(plan.syscall_profiles, plan.level));
+  return {};
+}
+
+}  // namespace
+
+Result<Built> Build(const plan::Plan& plan, std::vector<UniqueFd> slots, std::string* stage) {
+  *stage = "level";
+  if (plan.level != plan::Level::kIsolated && plan.level != plan::Level::kBounded) {
+    return Fail(ErrorCode::kInvalidArgument, "pid 1 builds the levels isolated and bounded, not " +
+                                                 std::string(plan::LevelName(plan.level)));
+  }
+  *stage = "private";
+  BAWN_CHECK_OK(sys::MakeTreePrivate());
+  *stage = "root";
+  // For pid 1's own maps and lids where no proc of its own can be mounted (RT-36: already a failed
+  // layer); closed before any payload exists.
+  UniqueFd outer_proc = BAWN_TRY(sys::Openat2(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY));
+  Tree tree = BAWN_TRY(Tree::Create(TreeBytes(plan)));
+  OpContext context;
+  context.tree = &tree;
+  context.slots = &slots;
+  BAWN_CHECK_OK(BuildView(plan, &context, stage));
+  BAWN_CHECK_OK(MakeRoot(tree, stage));
+
+  Built built;
+  Evidence evidence;
+  evidence.proc_fd = context.proc.valid() ? context.proc.get() : outer_proc.get();
+  evidence.proc_error = context.proc_error;
+  if (!context.proc.valid() && evidence.proc_error.empty()) evidence.proc_error = "not in the plan";
+  *stage = "userns";
+  built.oom_score_adj = BAWN_TRY(EnterLockedNamespaces(evidence.proc_fd, plan));
+  evidence.umount_errno = sys::TryUmount(tree.last_attached());
+  evidence.writable_errno = sys::TryMakeWritable("/");
+  *stage = "lids";
+  BAWN_CHECK_OK(
+      CloseLids(evidence.proc_fd, plan.limits, context.proc.valid() ? context.proc_target : ""));
+  evidence.lids_closed = true;
+  BAWN_CHECK_OK(PrepareWalls(plan, &built, stage));
+  *stage = "privileges";
+  BAWN_CHECK_OK(DropPrivileges());
+  *stage = "read-back";
+  built.layers = ReadBack(plan, evidence);
+  for (wire::LayerFact& fact : context.left_out) built.layers.push_back(std::move(fact));
+  built.devpts = std::move(context.devpts);
+  return built;
+}
+
+}  // namespace bawn::init

@@ -1,0 +1,111 @@
+#include "init/init.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "contain/canary.h"
+#include "contain/plan_codec.h"
+#include "init/build.h"
+#include "init/serve.h"
+#include "sys/files.h"
+#include "sys/identity.h"
+#include "sys/sealed.h"
+#include "sys/signals.h"
+#include "sys/sockets.h"
+
+namespace bawn::init {
+namespace {
+
+constexpr int kSetupFailedExit = 125;
+
+[[noreturn]] void Refuse(const std::string& stage, const Error& error) {
+  wire::FromInit frame =
+      wire::SetupFailed{stage, static_cast<uint32_t>(error.sys_errno), error.message};
+  (void)sys::SendPacket(kControlFd, wire::Encode(frame));  // the exit says it too
+  _exit(kSetupFailedExit);
+}
+
+Result<plan::Plan> ReadPlan() {
+  UniqueFd file(kPlanFd);
+  std::string bytes = BAWN_TRY(sys::ReadWhole(file.get(), wire::kPlanBytesMax));
+  return contain::DecodePlan(bytes);
+}
+
+// The engine closed everything else before exec: what is open from kFirstSlotFd on is a slot.
+std::vector<UniqueFd> TakeSlots() {
+  std::vector<UniqueFd> slots;
+  for (int fd = kFirstSlotFd; fcntl(fd, F_GETFD) >= 0; ++fd) {
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    slots.emplace_back(fd);
+  }
+  return slots;
+}
+
+// Closes all descriptors but `kept`, then asks the proc of the view what is open.
+Result<> CheckDescriptors(const std::vector<int>& kept) {
+  CloseAllBut(kept);
+  std::vector<int> seen;
+  {
+    Result<UniqueFd> directory = sys::OpenDir(AT_FDCWD, "/proc/self/fd");
+    if (!directory) return {};  // no proc: the layer "pidns" says so
+    for (const sys::DirEntry& entry : BAWN_TRY(sys::ListDir(directory->get(), 64))) {
+      seen.push_back(std::atoi(entry.name.c_str()));
+    }
+  }
+  for (int fd : seen) {  // the listing's own descriptors are closed again
+    bool expected = std::find(kept.begin(), kept.end(), fd) != kept.end();
+    if (expected || fcntl(fd, F_GETFD) < 0) continue;
+    return Fail(ErrorCode::kInternal, "descriptor " + std::to_string(fd) + " is open");
+  }
+  return {};
+}
+
+Result<> CheckDirectory() {
+  std::array<char, 16> path = {};
+  if (getcwd(path.data(), path.size()) == nullptr) return FailErrno(errno, "getcwd");
+  if (std::string_view(path.data()) == "/") return {};
+  return Fail(ErrorCode::kInternal, "working directory is not /");
+}
+
+}  // namespace
+
+void InitMain() {
+  Result<> closed = sys::SetDumpable(false);
+  if (!closed) Refuse("start", closed.error());
+  sys::SetProcessName(contain::kInitName);
+  fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
+  sys::ResetSignalActions();
+  umask(0);
+  Result<plan::Plan> plan = ReadPlan();
+  if (!plan) Refuse("plan", plan.error());
+  Result<UniqueFd> signals = sys::ChildSignalFd();
+  if (!signals) Refuse("signals", signals.error());
+  std::string stage;
+  Result<Built> built = Build(*plan, TakeSlots(), &stage);
+  if (!built) Refuse(stage, built.error());
+  std::vector<int> kept = {
+      0, 1, 2, kControlFd, signals->get(), built->file_ruleset.get(), built->oom_score_adj.get()};
+  if (built->scope_ruleset.valid()) kept.push_back(built->scope_ruleset.get());
+  Result<> checked = CheckDescriptors(kept);
+  if (!checked) Refuse("descriptors", checked.error());
+  checked = CheckDirectory();
+  if (!checked) Refuse("cwd", checked.error());
+
+  Walls walls;
+  walls.plan = &*plan;
+  walls.control = kControlFd;
+  walls.file_ruleset = built->file_ruleset.get();
+  walls.scope_ruleset = built->scope_ruleset.get();
+  walls.filter = built->filter;
+  walls.devpts = built->devpts;
+  Result<> said = sys::SendPacket(
+      kControlFd, wire::Encode(wire::FromInit(wire::Ready{std::move(built->layers)})));
+  if (!said) _exit(kSetupFailedExit);
+  Serve(walls, std::move(*signals), std::move(built->oom_score_adj));
+}
+
+}  // namespace bawn::init

@@ -1,0 +1,182 @@
+#include "publish/apply.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "base/ids.h"
+#include "base/text.h"
+#include "publish/finish.h"
+#include "sys/files.h"
+#include "workspace/owner_open.h"
+#include "workspace/walk.h"
+
+namespace bawn::publish {
+namespace {
+
+using workspace::EntryType;
+
+uint32_t UmaskBits() {
+  mode_t bits = umask(0077);  // umask(2) has no call that only reads
+  umask(bits);
+  return bits;
+}
+
+Result<UniqueFd> OpenTree(const workspace::SandboxMeta& meta) {
+  UniqueFd tree =
+      BAWN_TRY(sys::OpenDir(AT_FDCWD, meta.workspace_path, sys::kNoSymlinks | sys::kNoMagiclinks));
+  sys::FileStat st = BAWN_TRY(sys::Fstat(tree.get()));
+  if (st.dev == meta.workspace_dev && st.ino == meta.workspace_ino) return tree;
+  return Fail(
+      ErrorCode::kFailedPrecondition,
+      EscapeName(meta.workspace_path) + " is not the directory that the sandbox was opened on",
+      "put the directory back where it was", "workspace.replaced");
+}
+
+Applied Summary(const Journal& journal) {
+  Applied out;
+  for (size_t i = 0; i < journal.actions().size(); ++i) {
+    const Action& action = journal.actions()[i];
+    const std::string& word = journal.progress().done.at(i);
+    if (word == "already") continue;
+    if (word != "written") {
+      out.left.push_back({action.path, word});
+    } else if (action.kind == ActionKind::kRemove) {
+      ++out.deleted;
+    } else if (action.kind == ActionKind::kRemoveDir || action.kind == ActionKind::kMakeDir) {
+      ++out.directories;
+    } else {
+      ++out.written;
+    }
+  }
+  return out;
+}
+
+// One journal from its plan to its end.
+Result<Applied> RunJournal(const ApplyContext& context, const TreeLock& lock, int root_fd,
+                           Journal journal, const ContentOf& content) {
+  context.step();
+  BAWN_CHECK_OK(lock.WriteNote({context.dir.id, journal.name()}));
+  Result<> staged = Stage(root_fd, journal, content, context.step);
+  if (!staged) {
+    BAWN_CHECK_OK(RollBack(root_fd, journal));
+    BAWN_CHECK_OK(Journal::Remove(context.dir, journal.name()));
+    return std::unexpected(WithContext(std::move(staged).error(), "nothing was written"));
+  }
+  BAWN_CHECK_OK(Flip(root_fd, journal, context.step));
+  context.step();
+  BAWN_CHECK_OK(FinishJournal(context.dir, context.meta, root_fd, journal));
+  context.step();
+  Applied applied = Summary(journal);
+  applied.ended = IsEnded(context.meta.state);
+  return applied;
+}
+
+Result<> TakeUp(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, bool locked,
+                const std::string& name, int root_fd, const StepHook& step) {
+  Result<Journal> journal = Journal::Open(dir, name);
+  if (!journal && journal.error().sys_errno == ENOENT) return {};  // ended and dropped long ago
+  if (!journal) return std::unexpected(std::move(journal).error());
+  if (!journal->progress().all_staged) {
+    BAWN_CHECK_OK(RollBack(root_fd, *journal));
+    return Journal::Remove(dir, name);
+  }
+  BAWN_CHECK_OK(Flip(root_fd, *journal, step));
+  if (!locked) return {};  // whoever uses that sandbox finishes it
+  return FinishJournal(dir, meta, -1, *journal);
+}
+
+}  // namespace
+
+Result<> Recover(const ApplyContext& context) {
+  Result<UniqueFd> tree = OpenTree(context.meta);
+  if (!tree) return {};  // no tree, nothing half done that could be looked at
+  TreeLock lock = BAWN_TRY(TreeLock::Take(context.state, tree->get()));
+  BAWN_CHECK_OK(RecoverTree(context, lock, tree->get()));
+  // An end of the sandbox that was cut short.
+  if (IsEnded(context.meta.state)) return EndSandbox(context.dir, context.meta, context.meta.state);
+  return {};
+}
+
+Result<> RecoverTree(const ApplyContext& context, const TreeLock& lock, int root_fd) {
+  std::optional<TreeNote> note = BAWN_TRY(lock.ReadNote());
+  if (!note || note->journal.empty()) return {};
+  if (note->sandbox == context.dir.id) {
+    return TakeUp(context.dir, context.meta, true, note->journal, root_fd, context.step);
+  }
+  Result<workspace::SandboxDir> other =
+      workspace::OpenSandboxDir(context.state, note->sandbox, true);
+  bool locked = other.has_value();
+  if (!other && other.error().code == ErrorCode::kConflict) {
+    other = workspace::OpenSandboxDir(context.state, note->sandbox, false);
+  }
+  if (!other && other.error().code == ErrorCode::kNotFound) return {};
+  if (!other) return std::unexpected(std::move(other).error());
+  workspace::SandboxMeta meta = BAWN_TRY(workspace::ReadMeta(*other));
+  return TakeUp(*other, meta, locked, note->journal, root_fd, context.step);
+}
+
+Result<Applied> Apply(const ApplyContext& context, const workspace::ChangeSet& set,
+                      const std::vector<Chosen>& chosen, bool covers_all) {
+  int root = set.lower.get();
+  TreeLock lock = BAWN_TRY(TreeLock::Take(context.state, root));
+  BAWN_CHECK_OK(RecoverTree(context, lock, root));
+  if (IsEnded(context.meta.state)) {
+    return Fail(ErrorCode::kFailedPrecondition, "an apply that was cut short has been finished now",
+                "nothing of this sandbox is pending any more", "apply.recovered");
+  }
+  std::vector<Action> actions = BAWN_TRY(MakeActions(set, chosen, UmaskBits()));
+  context.step();
+  Journal journal = BAWN_TRY(
+      Journal::Create(context.dir, NewId("apply_"), actions, Journal::Header{"", covers_all}));
+  auto content = [&set](const Action& action, size_t) -> Result<Content> {
+    workspace::Change change;
+    change.path = action.path;
+    change.new_type = action.new_type;
+    Content out;
+    if (action.new_type == EntryType::kSymlink) {
+      out.target = BAWN_TRY(workspace::ReadNew(set, change, workspace::kPathBytesMax));
+    } else {
+      out.file = BAWN_TRY(workspace::OpenNew(set, change));
+    }
+    return out;
+  };
+  return RunJournal(context, lock, root, std::move(journal), content);
+}
+
+Result<Applied> Undo(const ApplyContext& context) {
+  UniqueFd tree = BAWN_TRY(OpenTree(context.meta));
+  TreeLock lock = BAWN_TRY(TreeLock::Take(context.state, tree.get()));
+  BAWN_CHECK_OK(RecoverTree(context, lock, tree.get()));
+  std::optional<TreeNote> note = BAWN_TRY(lock.ReadNote());
+  Result<Journal> done =
+      Fail(ErrorCode::kFailedPrecondition, "there is no apply of this sandbox to take back",
+           "`bawn list` shows what was applied", "apply.nothing_to_undo");
+  if (note && note->sandbox == context.dir.id) {
+    Result<Journal> opened = Journal::Open(context.dir, note->journal);
+    if (opened) done = std::move(opened);
+  } else if (note) {
+    done.error().message = "a later apply on this workspace came from " + note->sandbox;
+    done.error().hint = "take that one back first: bawn apply --undo " + note->sandbox;
+  }
+  if (!done) return std::unexpected(std::move(done).error());
+  UndoPlan plan = BAWN_TRY(MakeUndo(tree.get(), *done));
+  Journal journal = BAWN_TRY(Journal::Create(context.dir, NewId("apply_"), plan.actions,
+                                             Journal::Header{done->name(), false}));
+  auto content = [&](const Action& action, size_t index) -> Result<Content> {
+    std::string name = std::to_string(plan.sources[index]);
+    Content out;
+    if (action.new_type == EntryType::kSymlink) {
+      out.target = BAWN_TRY(sys::Readlinkat(done->old_fd(), name));
+    } else {
+      out.file = BAWN_TRY(workspace::OpenFileAsOwner(done->old_fd(), name));
+    }
+    return out;
+  };
+  Applied applied = BAWN_TRY(RunJournal(context, lock, tree.get(), std::move(journal), content));
+  for (std::string& path : plan.left) {
+    applied.left.push_back({std::move(path), "changed since the apply"});
+  }
+  return applied;
+}
+
+}  // namespace bawn::publish

@@ -1,0 +1,126 @@
+#include "publish/finish.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include "publish/target.h"
+#include "sys/files.h"
+#include "workspace/open.h"
+#include "workspace/remembered.h"
+#include "workspace/remove.h"
+
+namespace bawn::publish {
+namespace {
+
+bool CarriedOut(const std::string& word) { return word == "written" || word == "already"; }
+
+// The object in the layer, for telling later without reading it that it is still the same.
+workspace::Remembered::Carried CarriedAs(int upper_fd, const std::string& path,
+                                         std::string fingerprint) {
+  workspace::Remembered::Carried carried{std::move(fingerprint), 0, 0};
+  Result<UniqueFd> fd = upper_fd < 0
+                            ? Result<UniqueFd>(Fail(ErrorCode::kNotFound, ""))
+                            : sys::Openat2(upper_fd, path, O_PATH | O_NOFOLLOW, 0, sys::kUntrusted);
+  if (!fd) return carried;
+  Result<sys::FileStat> st = sys::Fstat(fd->get());
+  if (st && !st->IsWhiteout()) {
+    carried.ino = st->ino;
+    carried.ctime_ns = st->ctime_ns;
+  }
+  return carried;
+}
+
+void NoteLeft(int tree_fd, const std::string& path, workspace::Remembered& into) {
+  Result<UniqueFd> fd =
+      sys::Openat2(tree_fd, path.empty() ? "." : path, O_PATH | O_NOFOLLOW, 0, sys::kUntrusted);
+  Result<sys::FileStat> st = fd ? sys::Fstat(fd->get()) : Fail(ErrorCode::kNotFound, "");
+  if (st) into.left[path] = {st->ino, st->ctime_ns};
+  if (!st) into.left.erase(path);
+}
+
+Result<> DropOtherJournals(const workspace::SandboxDir& dir, const std::string& keep) {
+  for (const std::string& name : BAWN_TRY(Journal::List(dir))) {
+    if (name != keep) BAWN_CHECK_OK(Journal::Remove(dir, name));
+  }
+  return {};
+}
+
+Result<> RememberJournal(const workspace::SandboxDir& dir, int tree_fd, const Journal& journal) {
+  workspace::Remembered remembered = BAWN_TRY(workspace::ReadRemembered(dir));
+  Result<UniqueFd> upper = sys::OpenDir(dir.fd.get(), "layers/0/upper", sys::kUntrusted);
+  std::set<std::string> touched_dirs;
+  for (size_t i = 0; i < journal.actions().size(); ++i) {
+    const Action& action = journal.actions()[i];
+    auto word = journal.progress().done.find(i);
+    if (word == journal.progress().done.end() || !CarriedOut(word->second)) continue;
+    if (!journal.header().undoes.empty()) {
+      remembered.carried.erase(action.path);  // pending again
+    } else if (!action.fingerprint.empty()) {
+      remembered.carried[action.path] =
+          CarriedAs(upper ? upper->get() : -1, action.path, action.fingerprint);
+    }
+    if (tree_fd < 0) continue;
+    NoteLeft(tree_fd, action.path, remembered);
+    if (action.consented) continue;  // the user's own changes around it stay visible as such
+    for (std::string at = action.path; !at.empty();) {
+      at = Split(at).parent;
+      touched_dirs.insert(at);
+    }
+  }
+  for (const std::string& path : touched_dirs) NoteLeft(tree_fd, path, remembered);
+  return workspace::WriteRemembered(dir, remembered);
+}
+
+}  // namespace
+
+bool IsEnded(const std::string& state) {
+  return state == kPublished || state == kApplied || state == kDiscarded;
+}
+
+Result<> EndSandbox(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta,
+                    const std::string& state) {
+  if (meta.state != state) {
+    meta.state = state;
+    meta.kept = false;
+    ++meta.rev;
+    BAWN_CHECK_OK(workspace::WriteMeta(dir, meta, true));
+  }
+  if (!meta.common_dir.empty()) {
+    BAWN_CHECK_OK(workspace::UnpinBase(meta.common_dir, meta.id));
+    Result<> gone = sys::Unlinkat(AT_FDCWD, meta.git_dir + "/bawn/" + meta.id + ".index");
+    if (!gone && gone.error().sys_errno != ENOENT && gone.error().sys_errno != ENOTDIR) return gone;
+  }
+  return workspace::RemoveChanges(dir);
+}
+
+Result<> RememberCarried(const workspace::SandboxDir& dir,
+                         const std::vector<const workspace::Change*>& changes) {
+  workspace::Remembered remembered = BAWN_TRY(workspace::ReadRemembered(dir));
+  UniqueFd upper = BAWN_TRY(sys::OpenDir(dir.fd.get(), "layers/0/upper", sys::kUntrusted));
+  for (const workspace::Change* change : changes) {
+    remembered.carried[change->path] =
+        CarriedAs(upper.get(), change->path, workspace::Fingerprint(*change));
+  }
+  return workspace::WriteRemembered(dir, remembered);
+}
+
+Result<> FinishJournal(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, int tree_fd,
+                       Journal& journal) {
+  BAWN_ASSERT(journal.AllDone());
+  if (journal.progress().finished) return {};
+  bool complete = std::ranges::all_of(journal.progress().done,
+                                      [](const auto& done) { return CarriedOut(done.second); });
+  if (journal.header().covers_all && complete) {
+    BAWN_CHECK_OK(EndSandbox(dir, meta, kApplied));
+  } else if (!IsEnded(meta.state)) {
+    BAWN_CHECK_OK(RememberJournal(dir, tree_fd, journal));
+    ++meta.rev;
+    BAWN_CHECK_OK(workspace::WriteMeta(dir, meta, true));
+  }
+  BAWN_CHECK_OK(DropOtherJournals(dir, journal.name()));
+  return journal.NoteFinished();
+}
+
+}  // namespace bawn::publish

@@ -1,0 +1,37 @@
+// publish/finish.h
+// What follows a publish or apply (DESIGN 6, "After"): the sandbox ends when everything was carried
+// out, else what was carried is remembered per path. Every function may be repeated after a kill
+// -9.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "publish/journal.h"
+#include "workspace/changes.h"
+#include "workspace/state.h"
+
+namespace bawn::publish {
+
+inline constexpr char kPublished[] = "published";
+inline constexpr char kApplied[] = "applied";
+inline constexpr char kDiscarded[] = "discarded";
+bool IsEnded(const std::string& state);
+
+// meta.json says `state` first; then the pin ref and pinned index go, then the changes. Receipts,
+// output and the apply journal stay.
+Result<> EndSandbox(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta,
+                    const std::string& state);
+
+// These changes are no longer pending.
+Result<> RememberCarried(const workspace::SandboxDir& dir,
+                         const std::vector<const workspace::Change*>& changes);
+
+// After the last action of a journal: remembers or ends, and drops older journals. `tree_fd`: the
+// user's tree as the last action just left it; -1 when it was taken up later, so that nobody knows
+// which of today's times are Bawn's and which the user's.
+Result<> FinishJournal(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, int tree_fd,
+                       Journal& journal);
+
+}  // namespace bawn::publish

@@ -1,0 +1,113 @@
+// `--keep` and `--in`: sandboxes that outlive the command that made them.
+#include <fcntl.h>
+
+#include <utility>
+
+#include "contain/plan_codec.h"
+#include "launch/kept.h"
+#include "service/recover.h"
+#include "service/select.h"
+#include "service/session.h"
+#include "sys/files.h"
+#include "sys/processes.h"
+#include "sys/sockets.h"
+
+namespace bawn::service {
+namespace {
+
+// What is decided when a sandbox is made cannot be changed by a later job in it.
+Result<> RefuseViewOptions(const RunOptions& options) {
+  bool any = !options.ro.empty() || !options.rw.empty() || !options.hide.empty() ||
+             !options.show.empty() || !options.secrets.empty() || options.ephemeral;
+  if (!any) return {};
+  return Fail(ErrorCode::kFailedPrecondition,
+              "the view of a live sandbox is fixed: --ro, --rw, --hide, --show, --secret and "
+              "--ephemeral belong to the run that makes it",
+              "start a new one with these options, or end this one first: bawn discard",
+              "in.view_fixed");
+}
+
+Result<> JoinLive(const RunOptions& options, bool pty, UniqueFd keeper, Session* session) {
+  BAWN_CHECK_OK(RefuseViewOptions(options));
+  session->keeper = std::move(keeper);
+  session->attached = true;
+  session->opened.facts.path = session->opened.meta.workspace_path;
+  session->opened.facts.rung = session->opened.meta.rung;
+  return CompileSession(options, pty, session);
+}
+
+Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
+  BAWN_CHECK_OK(MarkRunning(session->state, session->dir.id));
+  workspace::SandboxMeta meta = session->opened.meta;
+  if (!meta.common_dir.empty()) {
+    session->repository = BAWN_TRY(workspace::FindRepository(meta.workspace_path));
+  }
+  workspace::OpenRequest request = MakeOpenRequest(*session, options, meta.workspace_path);
+  request.git_config = BAWN_TRY(workspace::ReadGitConfig(session->repository, session->caller.home,
+                                                         session->caller.environment));
+  session->opened = BAWN_TRY(workspace::Reopen(session->dir, meta, request));
+  BAWN_CHECK_OK(CompileSession(options, pty, session));
+  session->opened.meta.state = "running";
+  return PlaceWitnesses(session);
+}
+
+}  // namespace
+
+Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool pty) {
+  Session session;
+  session.caller = std::move(caller);
+  session.pty = pty;
+  session.state = BAWN_TRY(OpenState(session.caller));
+  BAWN_CHECK_OK(RecoverInterrupted(session.state));
+  SandboxSelector selector{options.in_sandbox, options.workspace};
+  session.opened.meta =
+      BAWN_TRY(SelectSandbox(session.caller, session.state, selector, Meaning::kAct));
+  session.policy = BAWN_TRY(LoadProfile(session.caller, session.state, options.profile));
+  const std::string& id = session.opened.meta.id;
+  session.dir = BAWN_TRY(workspace::OpenSandboxDir(session.state, id, false));
+  Result<UniqueFd> keeper = launch::ConnectKeeper(session.dir.fd.get());
+  if (keeper) {
+    BAWN_CHECK_OK(JoinLive(options, pty, std::move(*keeper), &session));
+    return session;
+  }
+  session.dir = BAWN_TRY(workspace::OpenSandboxDir(session.state, id, true));
+  BAWN_CHECK_OK(MountAgain(options, pty, &session));
+  return session;
+}
+
+Result<> StartKeeper(Session* session, const RunOptions& options) {
+  UniqueFd program = BAWN_TRY(sys::OpenSibling("bawn-keeper"));
+  UniqueFd init = BAWN_TRY(sys::OpenSibling("bawn-init"));
+  UniqueFd plan =
+      BAWN_TRY(sys::SealedMemfd("bawn-plan", contain::EncodePlan(session->compiled.plan)));
+  std::string door =
+      "/proc/self/fd/" + std::to_string(session->dir.fd.get()) + "/" + launch::kKeeperSocket;
+  Result<> stale = sys::Unlinkat(session->dir.fd.get(), launch::kKeeperSocket);
+  (void)stale;  // usually there is none
+  UniqueFd listener = BAWN_TRY(sys::ListenPackets(door));
+  UniqueFd null = BAWN_TRY(sys::Openat2(AT_FDCWD, "/dev/null", O_RDWR));
+  sys::SpawnSpec spec;
+  spec.program_fd = program.get();
+  spec.argv = {"bawn-keeper", session->dir.id,
+               std::to_string(options.keep_for_ms.value_or(launch::kKeepForMsDefault))};
+  // The lock goes with the keeper: it is held as long as the sandbox lives (flock(2): one lock per
+  // open file description). The witnesses stay with it too, so that later canaries have a target.
+  spec.fds = {null.get(),
+              null.get(),
+              null.get(),
+              listener.get(),
+              plan.get(),
+              init.get(),
+              session->dir.lock.get(),
+              session->pathname_witness.get(),
+              session->abstract_witness.get()};
+  spec.new_session = true;
+  BAWN_CHECK_OK(sys::Spawn(spec));
+  session->dir.lock.Reset();
+  session->attached = true;
+  session->keeper = BAWN_TRY(launch::ConnectKeeper(session->dir.fd.get()));
+  session->opened.meta.state = "live";
+  return workspace::WriteMeta(session->dir, session->opened.meta, false);
+}
+
+}  // namespace bawn::service

@@ -1,0 +1,178 @@
+#include <fcntl.h>
+
+#include <utility>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/text.h"
+#include "policy/protected.h"
+#include "service/recover.h"
+#include "service/select.h"
+#include "service/session.h"
+#include "sys/files.h"
+#include "sys/sockets.h"
+
+namespace bawn::service {
+namespace {
+
+// The secrets of --secret NAME: taken from the caller's environment, shown as a file.
+Result<> ReadSecrets(const Caller& caller, const std::vector<std::string>& names,
+                     policy::JobRequest* request) {
+  for (const std::string& name : names) {
+    std::string value = caller.Env(name);
+    if (value.empty()) {
+      return Fail(ErrorCode::kNotFound,
+                  "--secret " + EscapeName(name) + ": not set in the environment",
+                  "export " + EscapeName(name) + " for the command, or leave the option out");
+    }
+    request->secrets.emplace_back(name, value);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions& options,
+                                          bool pty) {
+  policy::JobRequest request;
+  request.argv = options.argv;
+  if (request.argv.empty()) {
+    std::string shell = caller.Env("SHELL");
+    request.argv = {shell.starts_with("/") ? shell : caller.user.shell};
+  }
+  request.cwd = caller.cwd;
+  auto absolute = [&](const std::vector<std::string>& from, std::vector<std::string>* to) {
+    for (const std::string& path : from) to->push_back(AbsolutePath(caller, path));
+  };
+  absolute(options.ro, &request.ro);
+  absolute(options.rw, &request.rw);
+  absolute(options.hide, &request.hide);
+  absolute(options.show, &request.show);
+  request.env = options.env;
+  request.pass_env = options.pass_env;
+  BAWN_CHECK_OK(ReadSecrets(caller, options.secrets, &request));
+  request.level = options.level;
+  const LimitOptions& limits = options.limits;
+  request.limits.cpus_milli = limits.cpus_milli;
+  request.limits.memory_bytes = limits.memory_bytes;
+  request.limits.pids = limits.pids;
+  request.limits.disk_bytes = limits.disk_bytes;
+  request.limits.inodes = limits.inodes;
+  request.limits.output_bytes = limits.output_bytes;
+  request.limits.time_ms = limits.time_ms;
+  request.limits.idle_ms = limits.idle_ms;
+  request.limits.best_effort = limits.best_effort;
+  request.pty = pty;
+  request.keep = options.keep;
+  request.term = caller.Env("TERM");
+  return request;
+}
+
+workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions& options,
+                                       const std::string& root) {
+  const Caller& caller = session.caller;
+  workspace::OpenRequest request;
+  request.root = root;
+  request.repository = session.repository;
+  request.home = caller.home;
+  request.state_path = session.state.path;
+  for (const auto& path : policy::ProtectedPaths(caller.home)) {
+    request.protected_paths.emplace_back(path);
+  }
+  for (const auto& name : policy::ProtectedNames()) request.protected_names.emplace_back(name);
+  for (const std::string& path : options.show) request.show.push_back(AbsolutePath(caller, path));
+  request.ephemeral = options.ephemeral;
+  request.uid = caller.ids.uid;
+  request.gid = caller.ids.gid;
+  return request;
+}
+
+namespace {
+
+Result<> OpenWorkspace(const RunOptions& options, Session* session) {
+  const Caller& caller = session->caller;
+  std::string from = options.workspace.empty()
+                         ? caller.cwd
+                         : sys::RealPath(AbsolutePath(caller, options.workspace));
+  if (from.empty()) {
+    return Fail(ErrorCode::kNotFound,
+                "workspace " + EscapeName(options.workspace) + " does not exist",
+                "-w takes an existing directory");
+  }
+  session->repository = BAWN_TRY(workspace::FindRepository(from));
+  std::string root =
+      BAWN_TRY(workspace::ResolveRoot(options.workspace, caller.cwd, session->repository));
+  if (session->repository && session->repository->work_tree != root) {
+    session->repository.reset();  // -w names a directory inside a work tree: a tree of its own
+  }
+  workspace::OpenRequest request = MakeOpenRequest(*session, options, root);
+  request.git_config =
+      BAWN_TRY(workspace::ReadGitConfig(session->repository, caller.home, caller.environment));
+  session->opened = BAWN_TRY(workspace::OpenLive(session->dir, request));
+  return {};
+}
+
+void FillMeta(const RunOptions& options, const std::vector<std::string>& argv, Session* session) {
+  workspace::SandboxMeta& meta = session->opened.meta;
+  meta.id = session->dir.id;
+  meta.name = options.name.empty() ? NewReadableName() : options.name;
+  meta.ephemeral = options.ephemeral;
+  meta.state = "running";
+  meta.command = argv;
+  meta.created_at_ns = RealtimeNs();
+}
+
+}  // namespace
+
+// What the canaries try to reach: live things outside that the caller itself could reach.
+Result<> PlaceWitnesses(Session* session) {
+  plan::CanaryTargets& targets = session->compiled.plan.canaries;
+  targets.outside_file = session->dir.path + "/lock";
+  targets.pathname_socket = session->dir.path + "/witness";
+  targets.abstract_socket = "bawn-" + session->dir.id;
+  targets.host_pid = static_cast<uint32_t>(sys::CurrentPid());
+  // By descriptor: sun_path is short, state directories are not.
+  std::string place = "/proc/self/fd/" + std::to_string(session->dir.fd.get()) + "/witness";
+  session->pathname_witness = BAWN_TRY(sys::ListenPathname(place));
+  session->abstract_witness = BAWN_TRY(sys::ListenAbstract(targets.abstract_socket));
+  return {};
+}
+
+Result<> CompileSession(const RunOptions& options, bool pty, Session* session) {
+  policy::JobRequest request = BAWN_TRY(MakeJobRequest(session->caller, options, pty));
+  session->level = BAWN_TRY(ChooseLevel(session->caller, session->policy, options.level));
+  plan::HostFacts host = GatherHostFacts(
+      session->caller, policy::PathsToProbe(session->policy, request, session->caller.home));
+  session->compiled = BAWN_TRY(policy::Compile(
+      session->policy, request, host, session->opened.facts, session->dir.id, session->level));
+  session->compiled.plan.job_domains = options.keep;
+  return {};
+}
+
+Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty) {
+  Session session;
+  session.caller = std::move(caller);
+  session.pty = pty;
+  session.state = BAWN_TRY(OpenState(session.caller));
+  session.policy = BAWN_TRY(LoadProfile(session.caller, session.state, options.profile));
+  std::string id = NewId("sb_");
+  BAWN_CHECK_OK(MarkRunning(session.state, id));  // before anything that it would have to explain
+  session.dir = BAWN_TRY(workspace::CreateSandboxDir(session.state, id));
+  auto rest = [&]() -> Result<> {
+    BAWN_CHECK_OK(OpenWorkspace(options, &session));
+    BAWN_CHECK_OK(CompileSession(options, pty, &session));
+    FillMeta(options, session.compiled.job.argv, &session);
+    return PlaceWitnesses(&session);
+  };
+  Result<> done = rest();
+  if (!done) {
+    Result<> removed = workspace::RemoveSandboxDir(session.state, std::move(session.dir));
+    if (removed) removed = MarkEnded(session.state, id);
+    if (!removed)
+      done.error().message += " (and its directory stays: " + removed.error().message + ")";
+    return std::unexpected(done.error());
+  }
+  return session;
+}
+
+}  // namespace bawn::service

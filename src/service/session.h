@@ -1,0 +1,65 @@
+// service/session.h
+// One run from its options to its receipt, step by step (ARCHITECTURE.md, "Life of one run"):
+// Prepare decides (policy, workspace, Plan), Execute hands the Plan to the keeper, Finish records
+// and leaves only changes, receipt and kept output. `bawn plan` stops after Prepare.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "launch/keeper.h"
+#include "policy/compile.h"
+#include "service/bawn.h"
+#include "service/context.h"
+#include "workspace/open.h"
+#include "workspace/state.h"
+
+namespace bawn::service {
+
+struct Session {
+  Caller caller;
+  workspace::StateDir state;
+  workspace::SandboxDir dir;
+  std::optional<workspace::Repository> repository;
+  workspace::Opened opened;
+  policy::Policy policy;
+  policy::Compiled compiled;
+  plan::Level level = plan::Level::kIsolated;
+  std::string job_id;
+  UniqueFd job_dir;                             // jobs/<job_id>
+  UniqueFd pathname_witness, abstract_witness;  // canaries must not reach these
+  bool pty = false;
+  UniqueFd keeper;        // --keep, --in a live one: the connection to its bawn-keeper
+  bool attached = false;  // the sandbox stays when this run's job has ended
+};
+
+// Leaves nothing behind when it fails.
+Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty);
+// `--in`: a live sandbox is joined through its keeper, one that is not is mounted again.
+Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool pty);
+// `--keep`: starts bawn-keeper with this session's Plan and lock, and connects to it.
+Result<> StartKeeper(Session* session, const RunOptions& options);
+Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options);
+Result<RunResult> FinishSession(Session* session, const RunOptions& options,
+                                launch::JobReport report);
+
+// The parts of Prepare that `--in` shares.
+Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions& options,
+                                          bool pty);
+workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions& options,
+                                       const std::string& root);
+Result<> CompileSession(const RunOptions& options, bool pty, Session* session);
+Result<> PlaceWitnesses(Session* session);
+
+// The level of this run: `--level` exactly, else the highest that can be proven, never below the
+// floor of profile or BAWN_LEVEL.
+Result<plan::Level> ChooseLevel(const Caller& caller, const policy::Policy& policy,
+                                const std::optional<plan::Level>& asked);
+
+// Exit code and message of `run` (DESIGN 8): the job's own, or Bawn's with one line that says why.
+void SetExit(const launch::JobReport& report, const std::vector<std::string>& command,
+             RunResult* result);
+
+}  // namespace bawn::service

@@ -1,0 +1,217 @@
+"""diff, publish, apply, discard: what leaves a sandbox, how, and what does not."""
+import os
+
+from support.box import has_word
+from support.marks import check, equal
+
+EDIT = "printf 'one\\nTWO\\nthree\\n' >a.txt; echo new >n.txt; chmod +x n.txt; rm src/b.c"
+
+
+def test_diff_is_a_patch_that_git_applies(box):
+    repo = box.repo()
+    box.shell(EDIT, cwd=repo).expect(0)
+    patch = box.bawn("diff", cwd=repo).expect(0).out_bytes
+    check(b"-two\n+TWO\n" in patch, patch.decode())
+    other = f"{box.work}/other"
+    box.git("clone", "-q", repo, other)
+    box.command("git", "apply", "--index", "-", cwd=other, stdin=patch).expect(0)
+    equal(box.git("status", "--porcelain", cwd=other).split("\n"),
+          ["M  a.txt", "A  n.txt", "D  src/b.c"], "applied")
+
+
+def test_diff_exit_code_and_names(box):
+    repo = box.repo()
+    box.shell(EDIT, cwd=repo).expect(0)
+    equal(box.names(repo), ["a.txt", "n.txt", "src/b.c"], "names")
+    box.bawn("diff", "--exit-code", cwd=repo).expect(1)
+    check("a.txt" in box.bawn("diff", "--stat", cwd=repo).expect(0).out, "--stat")
+
+
+def test_digest_is_stable_and_follows_the_content(box):
+    repo = box.repo()
+    box.shell("echo x >x", cwd=repo).expect(0)
+    first = box.digest(repo)
+    equal(box.digest(repo), first, "digest of the same changes")
+    box.run("sh", "-c", "echo y >x", options=("--in", "@last"), cwd=repo).expect(0)
+    check(box.digest(repo) != first, "the digest did not follow the content")
+
+
+def test_publish_makes_the_commit_and_touches_nothing_else(box):
+    repo = box.repo()
+    head = box.git("rev-parse", "HEAD", cwd=repo)
+    box.shell(EDIT, cwd=repo).expect(0)
+    run = box.bawn("publish", "-m", "fix: it", "--branch", "bawn/fix", "--reviewed",
+                   box.digest(repo), cwd=repo).expect(0)
+    commit = box.git("rev-parse", "bawn/fix", cwd=repo)
+    check(has_word(run.out + run.err, "bawn/fix", commit[:7]), run.told())
+    equal(box.git("rev-parse", "bawn/fix^", cwd=repo), head, "parent")
+    equal(box.git("log", "-1", "--format=%s|%an|%ae", "bawn/fix", cwd=repo),
+          "fix: it|Test User|test@example.com", "subject and author")
+    equal(box.git("diff", "--name-status", "main", "bawn/fix", cwd=repo).split("\n"),
+          ["M\ta.txt", "A\tn.txt", "D\tsrc/b.c"], "what it changes")
+    equal(box.git("ls-tree", "bawn/fix", "n.txt", cwd=repo).split()[0], "100755", "mode")
+    equal(box.git("rev-parse", "HEAD", cwd=repo), head, "HEAD")
+    equal(box.git("status", "--porcelain", cwd=repo), "", "status outside")
+    box.git("fsck", "--strict", "--no-dangling", cwd=repo)
+    equal(box.git("for-each-ref", "refs/bawn", cwd=repo), "", "pin refs after the end")
+
+
+def test_publish_needs_a_review_or_a_word(box):
+    repo = box.repo()
+    box.shell(EDIT, cwd=repo).expect(0)
+    run = box.bawn("publish", "-m", "x", cwd=repo)
+    check(run.code in (1, 2) and has_word(run.err, "--reviewed", "--unreviewed"), run.told())
+    box.bawn("publish", "-m", "x", "--reviewed", "0" * 64, cwd=repo).expect(1)
+    equal(box.git("branch", "--list", "bawn/*", cwd=repo), "", "branches")
+    box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo).expect(0)
+    check(box.git("branch", "--list", "bawn/*", cwd=repo), "no branch was made")
+
+
+def test_publish_to_the_checked_out_branch_is_refused_with_the_remedy(box):
+    repo = box.repo()
+    box.shell(EDIT, cwd=repo).expect(0)
+    run = box.bawn("publish", "-m", "x", "--branch", "main", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "main", "--update-tree"), run.told())
+    equal(len(box.git("rev-list", "main", cwd=repo).split()), 1, "commits on main")
+
+
+def test_update_tree_moves_branch_index_and_tree_together(box):
+    repo = box.repo()
+    box.shell(EDIT, cwd=repo).expect(0)
+    box.bawn("publish", "-m", "x", "--update-tree", "--unreviewed", cwd=repo).expect(0)
+    equal(box.git("log", "-1", "--format=%s", "main", cwd=repo), "x", "tip of main")
+    equal(box.git("status", "--porcelain", cwd=repo), "", "status")
+    equal(box.read("repo/a.txt"), "one\nTWO\nthree\n", "a.txt")
+
+
+def test_gated_paths_need_an_explicit_yes(box):
+    repo = box.repo()
+    box.shell("echo 'touch /tmp/x' >.envrc; mkdir -p .github/workflows .vscode .claude; "
+              "echo a >.github/workflows/x.yml; echo b >.vscode/tasks.json; "
+              "echo c >.claude/settings.json", cwd=repo).expect(0)
+    paths = [".claude/settings.json", ".envrc", ".github/workflows/x.yml", ".vscode/tasks.json"]
+    run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, *paths), run.told())
+    some = [word for path in paths[:3] for word in ("--yes-path", path)]
+    run = box.bawn("publish", "-m", "x", "--unreviewed", *some, cwd=repo).expect(1)
+    check(has_word(run.err, paths[3]), run.told())
+    run = box.bawn("apply", "--unreviewed", cwd=repo).expect(1)
+    check(not box.exists("repo/.envrc"), "apply wrote a gated path")
+    box.bawn("publish", "-m", "x", "--unreviewed", "--branch", "bawn/x", *some, "--yes-path",
+             paths[3], cwd=repo).expect(0)
+    equal(box.git("ls-tree", "-r", "--name-only", "bawn/x", cwd=repo).split("\n")[:4], paths,
+          "published")
+
+
+def test_git_directory_never_leaves(box):
+    repo = box.repo()
+    box.shell("git config core.fsmonitor 'touch /tmp/pwned'; echo x >.git/hooks/post-checkout; "
+              "mkdir -p sub/.git; echo y >sub/.git/config; echo z >ok.txt", cwd=repo).expect(0)
+    equal(box.names(repo), ["ok.txt"], "names")
+    box.bawn("apply", "--unreviewed", cwd=repo).expect(0)
+    check(not box.exists("repo/sub/.git"), "apply wrote a nested .git")
+    equal(box.command("git", "config", "core.fsmonitor", cwd=repo).code, 1, "core.fsmonitor")
+    check(not box.exists("repo/.git/hooks/post-checkout"), "a hook arrived")
+
+
+def test_apply_writes_the_tree_and_undo_puts_it_back(box):
+    repo = box.repo()
+    box.shell(EDIT, cwd=repo).expect(0)
+    box.bawn("apply", "--reviewed", box.digest(repo), cwd=repo).expect(0)
+    equal(box.read("repo/a.txt"), "one\nTWO\nthree\n", "a.txt")
+    equal(os.stat(f"{repo}/n.txt").st_mode & 0o7777, 0o755, "mode of n.txt")
+    check(not box.exists("repo/src/b.c"), "src/b.c is still there")
+    equal(len(box.git("rev-list", "--all", cwd=repo).split()), 1, "commits")
+    box.bawn("apply", "--undo", "--unreviewed", cwd=repo).expect(0)
+    equal(box.git("status", "--porcelain", cwd=repo), "", "status after undo")
+
+
+def test_apply_strips_what_a_tree_must_not_get(box):
+    repo = box.repo()
+    box.shell("echo x >s; chmod 6755 s; ln -s /etc/passwd abs; ln -s ../../.. up; ln -s a.txt ok",
+              cwd=repo).expect(0)
+    run = box.bawn("apply", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "abs", "up"), run.told())
+    box.bawn("apply", "--unreviewed", "--yes-path", "abs", "--yes-path", "up", cwd=repo).expect(0)
+    equal(os.stat(f"{repo}/s").st_mode & 0o7777, 0o755, "mode of s")
+    equal(os.readlink(f"{repo}/ok"), "a.txt", "link")
+
+
+def test_a_path_the_host_changed_meanwhile_is_not_overwritten(box):
+    repo = box.repo()
+    box.shell("echo inside >a.txt; echo fine >n.txt", cwd=repo).expect(0)
+    box.write(f"{repo}/a.txt", "outside\n")
+    run = box.bawn("apply", "--unreviewed", cwd=repo)
+    check(run.code == 1 and "a.txt" in run.err, run.told())
+    equal(box.read("repo/a.txt"), "outside\n", "a.txt")
+
+
+def test_uncommitted_base_changes_are_published_only_on_request(box):
+    repo = box.repo()
+    box.write(f"{repo}/a.txt", "my unfinished work\n")
+    box.shell("echo more >>a.txt; echo n >n.txt", cwd=repo).expect(0)
+    check(has_word(box.bawn("diff", cwd=repo).expect(0).out, "uncommitted"), "diff does not say it")
+    run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo)
+    check(run.code == 1 and has_word(run.err, "a.txt", "--include-dirty"), run.told())
+    box.bawn("publish", "-m", "x", "--unreviewed", "--branch", "bawn/x", "--include-dirty",
+             cwd=repo).expect(0)
+    equal(box.git("show", "bawn/x:a.txt", cwd=repo), "my unfinished work\nmore", "published")
+
+
+def test_ignored_changes_are_counted_not_published(box):
+    repo = box.repo(files={".gitignore": "*.o\n", "a.txt": "a\n"})
+    box.shell("echo x >x.o; echo '*' >.gitignore; echo evil >evil.sh", cwd=repo).expect(0)
+    equal(box.names(repo), [".gitignore", "evil.sh"], "names, by the base's ignore rules")
+    out = box.bawn("diff", cwd=repo).expect(0)
+    check("1" in out.out + out.err and has_word(out.out + out.err, "ignored"), out.told())
+
+
+def test_discard_is_complete(box):
+    repo = box.repo()
+    box.shell("mkdir -p closed/in; echo x >closed/in/f; chmod 000 closed/in closed; "
+              "d=deep; for i in 1 2 3 4 5 6 7 8 9; do d=$d/deeper; done; mkdir -p $d; "
+              "echo x >s; chmod 4755 s; touch \"$(printf 'a\\nb\\377')\"", cwd=repo).expect(0)
+    box.bawn("discard", "--yes", cwd=repo).expect(0)
+    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "sandboxes")
+    equal(box.git("for-each-ref", "refs/bawn", cwd=repo), "", "pin refs")
+    left = [base for base, _, files in os.walk(f"{box.state}/sb") if "s" in files]
+    equal(left, [], "layers")
+
+
+def test_several_sandboxes_are_never_guessed(box):
+    repo = box.repo()
+    box.run("sh", "-c", "echo 1 >x", options=("--name", "first"), cwd=repo).expect(0)
+    box.run("sh", "-c", "echo 2 >x", options=("--name", "second"), cwd=repo).expect(0)
+    run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "first", "second"), run.told())
+    box.bawn("publish", "first", "-m", "x", "--unreviewed", "--branch", "bawn/x",
+             cwd=repo).expect(0)
+    equal(box.git("show", "bawn/x:x", cwd=repo), "1", "published")
+    box.bawn("discard", "@last", "--yes", cwd=repo).expect(0)
+
+
+def test_names_of_any_bytes(box):
+    repo = box.repo()
+    names = [b"new\nline", b"tab\t", b"\xff\xfe", b"quo\"te", b" lead", b"esc\x1b[31m", b"-dash"]
+    script = b"; ".join(b"echo x >./$(printf '%s')" % b"".join(b"\\%03o" % c for c in name)
+                        for name in names)
+    script = script.replace(b"./$(", b'"./$(').replace(b"')", b"')\"")
+    box.run("sh", "-c", script.decode(), cwd=repo).expect(0)
+    wanted = sorted(n.decode(errors="surrogateescape") for n in names)
+    equal(box.names(repo), wanted, "names")
+    run = box.bawn("diff", cwd=repo).expect(0)
+    check(b"\x1b[31m" not in run.out_bytes, "an escape came through")
+    box.bawn("publish", "-m", "x", "--unreviewed", "--branch", "bawn/x", cwd=repo).expect(0)
+    tree = box.command("git", "ls-tree", "-z", "--name-only", "bawn/x", cwd=repo).out_bytes
+    equal(sorted(n for n in tree.split(b"\0") if n and n not in (b"a.txt", b"src")), sorted(names),
+          "published names")
+
+
+def test_outside_of_a_repository_apply_works_and_publish_says_why(box):
+    path = f"{box.work}/plain"
+    box.write("plain/a.txt", "a\n")
+    box.shell("echo b >a.txt; echo n >n.txt", cwd=path).expect(0)
+    run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=path).expect(1)
+    check(has_word(run.err, "apply"), run.told())
+    box.bawn("apply", "--unreviewed", cwd=path).expect(0)
+    equal(box.read("plain/a.txt"), "b\n", "a.txt")

@@ -1,0 +1,7 @@
+// wall: seccomp  overlaps: capabilities  source: RT-19
+// Mounts a new /proc.
+#include <sys/mount.h>
+
+#include "attack.h"
+
+int main(void) { return Attempt("mount", mount("proc", "/tmp", "proc", 0, NULL)); }

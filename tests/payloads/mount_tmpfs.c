@@ -1,0 +1,7 @@
+// wall: seccomp  overlaps: capabilities  source: RT-19
+// Mounts a new file system.
+#include <sys/mount.h>
+
+#include "attack.h"
+
+int main(void) { return Attempt("mount", mount("none", "/tmp", "tmpfs", 0, NULL)); }

@@ -1,0 +1,5 @@
+// wall: seccomp  overlaps: capabilities  source: RT-19
+// Reads and writes raw frames.
+#include "attack.h"
+
+int main(void) { return Attempt("socket", socket(AF_PACKET, SOCK_RAW, 0)); }

@@ -1,0 +1,5 @@
+// wall: seccomp  overlaps: capabilities  source: RT-19
+// Sends raw IP packets.
+#include "attack.h"
+
+int main(void) { return Attempt("socket", socket(AF_INET, SOCK_RAW, 1)); }

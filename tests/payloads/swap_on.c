@@ -1,0 +1,7 @@
+// wall: seccomp  overlaps: capabilities  source: RT-19
+// Turns a file into swap. ENOENT: the right was given, only the file is missing.
+#include <sys/swap.h>
+
+#include "attack.h"
+
+int main(void) { return Reached("swapon", swapon("/nonexistent/by-attack", 0), ENOENT); }

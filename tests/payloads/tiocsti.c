@@ -1,0 +1,13 @@
+// wall: seccomp  overlaps: inner-pty  source: O-06
+// Types into the terminal, on every descriptor that may be one.
+#include "attack.h"
+
+int main(void) {
+  int tty = open("/dev/tty", O_RDWR | O_CLOEXEC);
+  int fds[] = {0, 1, 2, tty};
+  for (size_t i = 0; i < sizeof fds / sizeof *fds; ++i) {
+    int fd = fds[i];
+    if (fd >= 0 && ioctl(fd, TIOCSTI, "x") == 0) return Succeeded("typed");
+  }
+  return Stopped("TIOCSTI");
+}

@@ -1,0 +1,5 @@
+// wall: seccomp  overlaps: capabilities  source: RT-19
+// Opens an AF_XDP socket.
+#include "attack.h"
+
+int main(void) { return Attempt("socket", socket(44, SOCK_RAW, 0)); }

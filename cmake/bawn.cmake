@@ -11,7 +11,8 @@ target_compile_options(bawn_flags INTERFACE
   -Wno-gnu-statement-expression            # BAWN_TRY, base/result.h
   -fstack-protector-strong -fcf-protection=full -ftrivial-auto-var-init=zero
   -fvisibility=hidden -fno-omit-frame-pointer)
-target_compile_definitions(bawn_flags INTERFACE _GLIBCXX_ASSERTIONS BAWN_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(bawn_flags INTERFACE _GLIBCXX_ASSERTIONS
+  BAWN_VERSION="${PROJECT_VERSION}")
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(bawn_flags INTERFACE -O2 -g1 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
     -ffunction-sections -fdata-sections)
@@ -19,6 +20,9 @@ endif()
 if(BAWN_SANITIZE)
   target_compile_options(bawn_flags INTERFACE -fsanitize=${BAWN_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(bawn_flags INTERFACE -fsanitize=${BAWN_SANITIZE})
+endif()
+if(BAWN_FUZZ)
+  target_compile_options(bawn_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 target_link_options(bawn_flags INTERFACE -fuse-ld=lld -Wl,-z,relro,-z,now,--gc-sections)
 

@@ -118,8 +118,11 @@ def room_of(name):
 def check_banned(name, text):
     code = cpp_text.code_only(text)
     for pattern, rooms, tests_may, instead in BANNED:
-        if room_of(name) in rooms or (tests_may and is_test(name)) or "payloads/" in name:
+        tests = tests_may and is_test(name)
+        if room_of(name) in rooms or tests or "payloads/" in name:
             continue
+        if name.endswith(".c") and "std::" in instead:
+            continue  # the replacement is C++
         for match in re.finditer(pattern, code):
             call = match.group(0).strip(" (")
             yield code.count("\n", 0, match.start()) + 1, f"'{call}' is banned: {instead}"
@@ -148,6 +151,15 @@ def check_named_files(tree, name, text, basenames):
                f"the comment names {named}, which does not exist")
 
 
+def check_document(tree, text):
+    """A path in backticks of ARCHITECTURE.md and its kin must exist, so that they cannot drift.
+    Only `src/…`, `tests/…` and the like; commands and names of a payload's world are free."""
+    for match in re.finditer(r"`((?:src|tests|tools|bench|docs|packaging|cmake)/[\w./-]*)`", text):
+        if not (tree / match.group(1)).exists():
+            yield (text.count("\n", 0, match.start()) + 1,
+                   f"names {match.group(1)}, which does not exist")
+
+
 def check_enforcer(tree, name, text):
     if room_of(name) not in ENFORCER_ROOMS or not name.endswith(".cc") or is_test(name):
         return
@@ -173,6 +185,8 @@ def check_file(tree, path, name, basenames):
     cpp, python = name.endswith(CPP), name.endswith(".py")
     if cpp or python or name.endswith((".sh", ".cmake", "CMakeLists.txt")) or name == "dev":
         yield from check_size(name, text)
+    if name.endswith(".md"):
+        yield from check_document(tree, text)
     if cpp or python:
         yield from check_functions(name, text)
         if path.name != "tidy.py" and path.name != "tidy_test.py":
@@ -186,7 +200,7 @@ def check_file(tree, path, name, basenames):
 def check(tree):
     """(complaints, warnings) about one tree, as lines."""
     files = [(path, name) for path, name in listed_files(tree)
-             if name.split("/")[0] in FOLDERS or name == "dev"]
+             if name.split("/")[0] in FOLDERS or name == "dev" or name.endswith(".md")]
     basenames = {path.name for path, _ in listed_files(tree)}
     complaints, warnings = [], []
     for path, name in files:

@@ -85,6 +85,32 @@ void SayRecovered(const Console& console, const Json& answer) {
   }
 }
 
+uint64_t CountAt(const Json& json, std::string_view path) {
+  return NumberAt(json, path).value_or(ArrayAt(json, path).size());
+}
+
+std::string PathOf(const Json& element) {
+  return element.AsString() != nullptr ? *element.AsString() : TextAt(element, "path");
+}
+
+std::string ReasonOf(const Json& element) {
+  std::string why = TextAt(element, "why");
+  return why.empty() ? TextAt(element, "reason") : why;
+}
+
+bool SayLeft(const Console& console, const Json& answer) {
+  bool any = false;
+  for (const char* member : {"left", "refused"}) {
+    for (const Json& one : ArrayAt(answer, member)) {
+      std::string why = ReasonOf(one);
+      console.Say("left alone: " + OneLine(PathOf(one)) +
+                  (why.empty() ? "" : " (" + OneLine(why) + ")"));
+      any = true;
+    }
+  }
+  return any;
+}
+
 Result<int> OutJson(const Console& console, const Json& answer) {
   BAWN_CHECK_OK(console.Out(ToJsonText(answer, 2) + "\n"));
   return 0;

@@ -5,26 +5,14 @@
 namespace bawn::cli {
 namespace {
 
-// A count, given as a number or as a list of paths.
-uint64_t CountAt(const Json& json, std::string_view member) {
-  return NumberAt(json, member).value_or(ArrayAt(json, member).size());
-}
-
 void SayApplied(const Console& console, const Json& done, bool undo) {
   SayRecovered(console, done);
-  std::string line = undo ? "put back " : "wrote ";
-  line += Plural(CountAt(done, undo ? "restored" : "written"), "path");
-  if (uint64_t removed = CountAt(done, "removed"); removed > 0) {
-    line += ", removed " + std::to_string(removed);
+  std::string line = undo ? "put back: " : "";
+  line += "wrote " + Plural(CountAt(done, "written"), "path");
+  if (uint64_t deleted = CountAt(done, "deleted"); deleted > 0) {
+    line += ", removed " + std::to_string(deleted);
   }
   console.Say(line);
-  for (const char* member : {"kept", "refused"}) {
-    for (const Json& one : ArrayAt(done, member)) {
-      std::string path = one.AsString() != nullptr ? *one.AsString() : TextAt(one, "path");
-      std::string reason = TextAt(one, "reason");
-      console.Say("left alone: " + OneLine(path) + (reason.empty() ? "" : " (" + reason + ")"));
-    }
-  }
   if (!undo) console.Say("to put back what was there: bawn apply --undo");
 }
 
@@ -44,9 +32,12 @@ Result<int> ApplyCommand(const Console& console, const Invocation& invocation,
   Result<Json> done = bawn.Apply(options, [&](const Json& json) { return confirmer.Decide(json); });
   if (confirmer.refusal()) return std::unexpected(*confirmer.refusal());
   if (!done) return std::unexpected(std::move(done).error());
-  if (invocation.Has(OptionId::kJson)) return OutJson(console, *done);
-  SayApplied(console, *done, options.undo);
-  return 0;
+  if (invocation.Has(OptionId::kJson)) {
+    BAWN_CHECK_OK(OutJson(console, *done));
+  } else {
+    SayApplied(console, *done, options.undo);
+  }
+  return SayLeft(console, *done) ? 1 : 0;
 }
 
 }  // namespace bawn::cli

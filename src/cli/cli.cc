@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "sys/files.h"
 
 namespace bawn::cli {
 namespace {
@@ -72,6 +73,10 @@ Result<> RefuseInside(const Console& console, Verb verb) {
 }  // namespace
 
 int Main(const std::vector<std::string>& arguments, const Console& console, service::Bawn& bawn) {
+  if (arguments.empty()) {
+    (void)sys::WriteAll(console.err_fd, GeneralHelp());  // a stderr that is gone stops nothing
+    return kWrongUsage;
+  }
   std::optional<Verb> verb = VerbOf(arguments);
   Result<Invocation> invocation = Parse(arguments);
   if (!invocation) return Failed(console, invocation.error(), verb);

@@ -15,15 +15,10 @@ namespace {
 constexpr size_t kShownMax = 40;     // lines of one list in the question
 constexpr size_t kAnswerMax = 4096;  // a terminal's line
 
-// An element of gated[], refused[] or kept[]: {"path", "reason"}, or the path alone.
-std::string PathOf(const Json& element) {
-  return element.AsString() != nullptr ? *element.AsString() : TextAt(element, "path");
-}
-
 std::string PathLines(const JsonArray& elements) {
   std::string out;
   for (size_t i = 0; i < elements.size() && i < kShownMax; ++i) {
-    std::string reason = TextAt(elements[i], "reason");
+    std::string reason = ReasonOf(elements[i]);
     out += "    " + OneLine(PathOf(elements[i])) +
            (reason.empty() ? "" : "  (" + OneLine(reason) + ")") + "\n";
   }
@@ -107,7 +102,12 @@ std::string PreparedText(const Json& prepared) {
 }
 
 bool Confirmer::HasWords() const {
-  if (invocation_.verb == Verb::kDiscard) return invocation_.Has(OptionId::kYes);
+  if (invocation_.verb == Verb::kDiscard) {
+    // Where nobody can be asked, the verb with the one sandbox it means is the word; for many it is
+    // not.
+    bool many = invocation_.Has(OptionId::kAll) || invocation_.Has(OptionId::kOlder);
+    return invocation_.Has(OptionId::kYes) || (!console_.MayAsk() && !many);
+  }
   return invocation_.Has(OptionId::kReviewed) || invocation_.Has(OptionId::kUnreviewed);
 }
 
@@ -116,7 +116,7 @@ Result<> Confirmer::CheckWords() const {
   if (HasWords() || console_.MayAsk() || invocation_.Has(OptionId::kUndo)) return {};
   if (invocation_.verb == Verb::kDiscard) {
     return Fail(ErrorCode::kFailedPrecondition,
-                "discard needs a yes, and there is no terminal to ask on",
+                "discard of many sandboxes needs a yes, and there is no terminal to ask on",
                 "to drop the changes for good: " + Retyped(invocation_, {"--yes"}), "review.word");
   }
   std::string of = invocation_.operands.empty() ? "" : " " + ShellWord(invocation_.operands[0]);

@@ -62,9 +62,13 @@ TEST_F(ConfirmTest, WithoutATerminalTheCommandToTypeIsShown) {
               HasSubstr("bawn publish --message 'fix: a b' --reviewed \"$(bawn diff --digest "
                         "brave-otter-k3f)\" brave-otter-k3f\n"));
   EXPECT_THAT(Err(), HasSubstr("bawn publish --message 'fix: a b' --unreviewed brave-otter-k3f\n"));
-  EXPECT_EQ(Bawn({"discard"}), 1);
-  EXPECT_THAT(Err(), HasSubstr("bawn discard --yes\n"));
-  EXPECT_FALSE(fake_.discard);
+  for (const std::vector<std::string>& many :
+       {std::vector<std::string>{"discard", "--all"}, {"discard", "--older", "7d"}}) {
+    EXPECT_EQ(Bawn(many), 1);
+    EXPECT_FALSE(fake_.discard);
+  }
+  EXPECT_THAT(Err(), HasSubstr("bawn discard --all --yes\n"));
+  EXPECT_THAT(Err(), HasSubstr("bawn discard --older 7d --yes\n"));
 }
 
 TEST_F(ConfirmTest, WithTheWordsNobodyIsAsked) {
@@ -75,6 +79,8 @@ TEST_F(ConfirmTest, WithTheWordsNobodyIsAsked) {
   EXPECT_TRUE(fake_.apply->unreviewed);
   EXPECT_EQ(Bawn({"apply", "--undo"}), 0);
   EXPECT_TRUE(fake_.apply->undo && !fake_.apply->unreviewed);
+  EXPECT_EQ(Bawn({"discard", "brave-otter-k3f"}), 0);
+  EXPECT_EQ(fake_.discard->sandbox.name, "brave-otter-k3f");
   EXPECT_EQ(Bawn({"discard", "--yes", "--older", "7d"}), 0);
   EXPECT_EQ(fake_.discard->older_ms, 604'800'000U);
   EXPECT_EQ(fake_.confirmed, true);
@@ -90,6 +96,20 @@ TEST_F(ConfirmTest, PublishPassesEveryOption) {
   EXPECT_EQ(fake_.publish->paths, std::vector<std::string>{"src"});
   EXPECT_EQ(fake_.publish->yes_paths, std::vector<std::string>{".envrc"});
   EXPECT_EQ(fake_.publish->sandbox.name + fake_.publish->sandbox.workspace, "n/w");
+}
+
+TEST_F(ConfirmTest, AnActDoneInPartNamesTheRestAndIsNoSuccess) {
+  fake_.answer = *ParseJson(R"({"written": 3, "deleted": 1,
+                                "left": [{"path": "a.txt", "why": "changed meanwhile"}]})");
+  EXPECT_EQ(Bawn({"apply", "--unreviewed"}), 1);
+  EXPECT_EQ(Err(),
+            "bawn: wrote 3 paths, removed 1\nbawn: to put back what was there: bawn apply --undo\n"
+            "bawn: left alone: a.txt (changed meanwhile)\n");
+  EXPECT_EQ(Bawn({"apply", "--unreviewed", "--json"}), 1);
+  EXPECT_EQ(Out(), ToJsonText(fake_.answer, 2) + "\n");
+  fake_.answer = *ParseJson(R"({"written": 1, "deleted": 0, "left": []})");
+  EXPECT_EQ(Bawn({"apply", "--undo"}), 0);
+  EXPECT_THAT(Err(), HasSubstr("bawn: put back: wrote 1 path\n"));
 }
 
 TEST_F(ConfirmTest, WhatRunsByItselfNeedsItsOwnYes) {

@@ -43,10 +43,6 @@ Result<Json> Shown(const Console& console, service::DiffOptions options, service
   return answer;
 }
 
-uint64_t CountAt(const Json& json, std::string_view member) {
-  return NumberAt(json, member).value_or(ArrayAt(json, member).size());
-}
-
 // The last line on stderr: which sandbox this was, and what binds a publish to it.
 void SayWhich(const Console& console, const Json& answer) {
   std::string line = TextAt(answer, "sandbox_name");

@@ -77,7 +77,7 @@ constexpr Named kVariables[] = {
 };
 constexpr Named kExitCodes[] = {
     {"0", "done"},
-    {"1", "refused; for doctor and diff --exit-code: no"},
+    {"1", "refused, or done only in part; for doctor and diff --exit-code: no"},
     {"2", "wrong usage"},
     {"125", "Bawn failed"},
 };

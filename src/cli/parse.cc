@@ -32,8 +32,11 @@ std::unexpected<Error> UnknownOption(const VerbRow& verb, const std::string& sho
   }
   std::string hint;
   if (std::string near = Nearest(name, names); !near.empty()) {
-    hint = "did you mean --" + near + "? ";
-  } else if (const VerbRow* owner = OwnerOf(name, verb.verb); owner != nullptr) {
+    hint = "did you mean --" + near + "?";
+    return Usage("unknown option " + EscapeName(shown) + " of bawn " + std::string(verb.name),
+                 hint);
+  }
+  if (const VerbRow* owner = OwnerOf(name, verb.verb); owner != nullptr) {
     hint = "--" + std::string(name) + " is an option of `bawn " + std::string(owner->name) + "`; ";
   }
   if (verb.operand == Operand::kCommand) {

@@ -14,8 +14,6 @@ void SayPublished(const Console& console, const Json& done) {
   for (const Json& warning : ArrayAt(done, "warnings")) {
     if (warning.AsString() != nullptr) console.Say(*warning.AsString());
   }
-  const JsonArray& refused = ArrayAt(done, "refused");
-  if (!refused.empty()) console.Say(Plural(refused.size(), "path") + " left out; see bawn diff");
   if (done.GetBool("tree_changed")) {
     console.Say("the work tree was moved with it");
   } else if (std::string deploy = TextAt(done, "deploy"); !deploy.empty()) {
@@ -44,9 +42,12 @@ Result<int> PublishCommand(const Console& console, const Invocation& invocation,
       bawn.Publish(options, [&](const Json& json) { return confirmer.Decide(json); });
   if (confirmer.refusal()) return std::unexpected(*confirmer.refusal());
   if (!done) return std::unexpected(std::move(done).error());
-  if (invocation.Has(OptionId::kJson)) return OutJson(console, *done);
-  SayPublished(console, *done);
-  return 0;
+  if (invocation.Has(OptionId::kJson)) {
+    BAWN_CHECK_OK(OutJson(console, *done));
+  } else {
+    SayPublished(console, *done);
+  }
+  return SayLeft(console, *done) ? 1 : 0;
 }
 
 }  // namespace bawn::cli

@@ -35,7 +35,7 @@ constexpr std::string_view kTimeHint =
     "a time is a whole number with its unit, ms, s, m, h or d: 90s, 10m";
 constexpr std::string_view kCountHint = "a count is a whole number from 1 to 1099511627776: 200";
 constexpr std::string_view kCpusHint =
-    "a number of processors is above 0 and at most 1024, with at most three decimals: 2, 1.5";
+    "a number of processors is above 0 and at most 4096, with at most three decimals: 2, 1.5";
 
 std::unexpected<Error> Bad(std::string_view text, std::string_view what, std::string_view hint) {
   return Fail(ErrorCode::kInvalidArgument, "'" + EscapeName(text) + "' is not " + std::string(what),

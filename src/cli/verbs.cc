@@ -78,7 +78,7 @@ constexpr std::array<VerbRow, kVerbCount> kVerbs = {{
      "drop a sandbox and its changes",
      Operand::kSandbox,
      "Removes the changes, the receipts and the kept output, for good. Asks once on a terminal; "
-     "elsewhere --yes is needed. A live sandbox is ended first.",
+     "elsewhere --all and --older need --yes. A live sandbox is ended first.",
      {{{"bawn discard", "the only sandbox of this work tree, after asking"},
        {"bawn discard --older 7d", "those that are older than seven days, of all work trees"},
        {"bawn discard --yes brave-otter-k3f", "that one, without a question"}}}},
@@ -105,7 +105,9 @@ constexpr std::array<VerbRow, kVerbCount> kVerbs = {{
      Operand::kSandbox,
      "Byte-exact, but escaped on a terminal. Kept are the head and the tail, 64 MiB unless "
      "--output "
-     "of `bawn run` says more; nothing with --no-log.",
+     "of `bawn run` says more; nothing with --no-log. Where the two streams "
+     "were kept apart, standard output comes first, then standard error: the order between them is "
+     "not recorded.",
      {{{"bawn logs", "standard output and error of the newest job"},
        {"bawn logs --stderr brave-otter-k3f", "only its standard error"},
        {"bawn logs --stdout > out.bin", "byte for byte into a file"}}}},

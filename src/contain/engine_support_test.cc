@@ -179,13 +179,18 @@ Enclosure::~Enclosure() {
   if (sandbox_ && sandbox_->pid1.valid()) Must(engine_.Destroy(&*sandbox_, 5000));
 }
 
-Result<> Enclosure::Start() {
+Result<> Enclosure::Provision() {
   ProvisionRequest request;
   request.sandbox_id = plan.sandbox_id;
   request.plan = BAWN_TRY(sys::SealedMemfd("plan", EncodePlan(plan)));
   request.fds = std::move(fds);
   if (IsRoot()) request.ids = ProvisionRequest::IdRange{kOuterId, kOuterId, 1};
   sandbox_ = BAWN_TRY(engine_.Provision(std::move(request)));
+  return {};
+}
+
+Result<> Enclosure::Start() {
+  BAWN_CHECK_OK(Provision());
   std::optional<wire::FromInit> frame = Next(10000);
   if (!frame) return Fail(ErrorCode::kUnavailable, "no frame from pid 1");
   if (auto* stood = std::get_if<wire::Ready>(&*frame)) {

@@ -78,6 +78,7 @@ class Enclosure {
   plan::Plan plan;  // changed by a test before Start()
   std::vector<UniqueFd> fds;
 
+  Result<> Provision();
   Result<> Start();  // provisions and waits for Ready
   wire::Ready ready;
   std::optional<wire::SetupFailed> setup_failed;

@@ -38,50 +38,32 @@ std::string Sysctl(const char* path) {
 
 bool Exists(const char* path) { return sys::Fstatat(AT_FDCWD, path).has_value(); }
 
-// In a chroot no mount lies at "/" in the process's own view.
+// In a chroot no mount lies at "/" in the process's own view (proc_pid_mountinfo(5)).
 bool InChroot() {
   Result<std::string> mounts = sys::ReadFileAt(AT_FDCWD, "/proc/self/mountinfo", 16 << 20);
-  return mounts && mounts->find(" / / ") == std::string::npos &&
-         mounts->find(" / rw") == std::string::npos && mounts->find(" / ro") == std::string::npos;
+  return mounts && mounts->find(" / rw") == std::string::npos &&
+         mounts->find(" / ro") == std::string::npos;
 }
 
-std::string NamespaceRemedy() {
-  if (Sysctl(kAppArmorSysctl) == "1") return kAppArmorRemedy;
-  if (Exists("/.dockerenv") || Exists("/run/.containerenv")) {
-    return "this is a container: start it with a seccomp profile that allows clone, unshare, mount "
-           "and pivot_root, or run Bawn outside of it";
-  }
-  if (InChroot()) {
-    return "this is a chroot, where the kernel refuses user namespaces: enter the tree by "
-           "pivot_root, or run Bawn outside of it";
-  }
+NamespaceHints LookForHints() {
+  NamespaceHints hints;
+  hints.apparmor = Sysctl(kAppArmorSysctl);
+  hints.container = Exists("/.dockerenv") || Exists("/run/.containerenv");
+  hints.chroot = InChroot();
   for (const char* sysctl :
        {"/proc/sys/kernel/unprivileged_userns_clone", "/proc/sys/user/max_user_namespaces"}) {
-    if (Sysctl(sysctl) == "0") {
-      return "the administrator closed user namespaces (" + std::string(sysctl) +
-             " is 0): use --level restricted, or run Bawn as root";
-    }
+    if (Sysctl(sysctl) == "0") hints.closed_by = sysctl;
   }
-  return kKernelRemedy;
-}
-
-// The restriction itself is no failure: with the profile loaded namespaces work under it.
-ProbeFact AppArmorFact(const ProbeFact& userns) {
-  std::string value = Sysctl(kAppArmorSysctl);
-  if (value != "1") return {"apparmor", "ok", "does not restrict user namespaces", ""};
-  if (userns.state == "ok")
-    return {"apparmor", "ok", "restricts user namespaces, but not Bawn", ""};
-  return {"apparmor", "missing",
-          "kernel.apparmor_restrict_unprivileged_userns = 1 and no profile for this program",
-          kAppArmorRemedy};
+  return hints;
 }
 
 std::vector<ProbeFact> NamespaceFacts() {
   constexpr uint64_t kAll = sys::kAllNamespaces;
-  std::string remedy = NamespaceRemedy();
+  NamespaceHints hints = LookForHints();
+  std::string remedy = NamespaceRemedy(hints);
   std::vector<ProbeFact> facts;
   facts.push_back(FactOf("userns", TryInChild(kNewUser, ProbeMapped), remedy));
-  facts.push_back(AppArmorFact(facts.front()));
+  facts.push_back(AppArmorFact(hints, facts.front()));
   facts.push_back(FactOf("namespaces", TryInChild(kAll, ProbeAllNamespaces), remedy));
   facts.push_back(FactOf("second_userns", TryInChild(kAll, ProbeSecondUserns), remedy));
   facts.push_back(FactOf("namespace_lid", TryInChild(kAll, ProbeNamespaceLid), remedy));
@@ -90,18 +72,19 @@ std::vector<ProbeFact> NamespaceFacts() {
   return facts;
 }
 
-// upper/ and work/ of a probe overlay, with what the kernel and the probe left in them.
-void RemoveOverlayDirs(int parent, const std::string& name) {
-  Result<UniqueFd> kernels = sys::Openat2(parent, name + "/work/work", O_PATH | O_DIRECTORY);
-  if (kernels) (void)sys::FchmodPath(kernels->get(), 0700);  // the kernel makes it mode 000
-  for (const char* file : {"/upper/made", "/upper/below", "/work/work/incompat/volatile"}) {
-    if (sys::Unlinkat(parent, name + file)) continue;
-    (void)sys::Unlinkat(parent, name + file, AT_REMOVEDIR);
+// A few levels of our own files, with what the kernel left in an overlay's work directory: closed
+// (mode 000) directories and devices. What cannot be removed is noticed by the caller.
+void RemoveSmallTree(int parent, const std::string& name, int depth = 8) {
+  Result<UniqueFd> entry = sys::Openat2(parent, name, O_PATH, 0, sys::kUntrusted);
+  if (entry && depth > 0 && sys::FchmodPath(entry->get(), 0700)) {
+    Result<UniqueFd> dir = sys::OpenDir(parent, name, sys::kUntrusted);
+    Result<std::vector<sys::DirEntry>> entries = std::vector<sys::DirEntry>();
+    if (dir) entries = sys::ListDir(dir->get(), 1000);
+    for (size_t i = 0; dir && entries && i < entries->size(); ++i) {
+      RemoveSmallTree(dir->get(), (*entries)[i].name, depth - 1);
+    }
   }
-  for (const char* dir :
-       {"/work/work/incompat", "/work/work", "/work/index", "/work", "/upper", ""}) {
-    (void)sys::Unlinkat(parent, name + dir, AT_REMOVEDIR);
-  }
+  if (!sys::Unlinkat(parent, name)) (void)sys::Unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 Result<std::string> TryStateOverlay(const std::string& state_dir) {
@@ -115,7 +98,7 @@ Result<std::string> TryStateOverlay(const std::string& state_dir) {
     std::string directory = state_dir + "/" + name;
     return TryInChild(kNewUser | kNewNs, [&] { return ProbeOverlayIn(directory); });
   }();
-  RemoveOverlayDirs(state.get(), name);
+  RemoveSmallTree(state.get(), name);
   if (sys::Fstatat(state.get(), name)) {
     return Fail(ErrorCode::kInternal, "could not remove " + state_dir + "/" + name);
   }
@@ -129,6 +112,8 @@ std::vector<ProbeFact> MountFacts(const ProbeOptions& options) {
                            TryInChild(kNewUser | kNewNs, [=] { return ProbeOverlay(is_volatile); }),
                            kKernelRemedy));
   }
+  facts.push_back(
+      FactOf("detached_exec", TryInChild(kNewUser | kNewNs, ProbeDetachedExec), kKernelRemedy));
   if (!options.state_dir.empty()) {
     facts.push_back(FactOf("overlay_state", TryStateOverlay(options.state_dir),
                            "put Bawn's state on a file system that can be an overlay's upper "
@@ -143,10 +128,7 @@ std::vector<ProbeFact> WallFacts() {
   facts.push_back(FactOf("landlock", TryInChild(0, ProbeLandlock), kLandlockRemedy));
   facts.push_back(FactOf("seccomp", TryInChild(0, ProbeSeccomp), kKernelRemedy));
   facts.push_back(FactOf("pidfd", TryInChild(0, ProbePidfd), kKernelRemedy));
-  facts.push_back(FactOf("sealed_exec", TryInChild(0, ProbeSealedExec),
-                         "programs in sealed memory are refused here (vm.memfd_noexec is " +
-                             Sysctl("/proc/sys/vm/memfd_noexec") +
-                             "): Bawn then runs its init from a read-only mount"));
+  facts.push_back(FactOf("sealed_memfd", TryInChild(0, ProbeSealedMemfd), kKernelRemedy));
   facts.push_back(FactOf("cgroup", TryInChild(0, ProbeCgroup), kCgroupRemedy));
   return facts;
 }
@@ -169,6 +151,33 @@ void Append(std::vector<ProbeFact>& facts, std::vector<ProbeFact> more) {
 
 }  // namespace
 
+std::string NamespaceRemedy(const NamespaceHints& hints) {
+  if (hints.apparmor == "1") return kAppArmorRemedy;
+  if (hints.container) {
+    return "this is a container: start it with a seccomp profile that allows clone, unshare, mount "
+           "and pivot_root, or run Bawn outside of it";
+  }
+  if (hints.chroot) {
+    return "this is a chroot, where the kernel refuses user namespaces: enter the tree by "
+           "pivot_root, or run Bawn outside of it";
+  }
+  if (!hints.closed_by.empty()) {
+    return "the administrator closed user namespaces (" + hints.closed_by +
+           " is 0): use --level restricted, or run Bawn as root";
+  }
+  return kKernelRemedy;
+}
+
+ProbeFact AppArmorFact(const NamespaceHints& hints, const ProbeFact& userns) {
+  if (hints.apparmor != "1") return {"apparmor", "ok", "does not restrict user namespaces", ""};
+  if (userns.state == "ok") {
+    return {"apparmor", "ok", "restricts user namespaces, but not Bawn", ""};
+  }
+  return {"apparmor", "missing",
+          "kernel.apparmor_restrict_unprivileged_userns = 1 and no profile for this program",
+          kAppArmorRemedy};
+}
+
 plan::Level HighestLevel(const std::vector<ProbeFact>& facts) {
   auto is_ok = [&facts](std::string_view name) {
     return std::any_of(facts.begin(), facts.end(), [&](const ProbeFact& fact) {
@@ -183,7 +192,8 @@ plan::Level HighestLevel(const std::vector<ProbeFact>& facts) {
   if (root && !is_ok("subuid")) return plan::Level::kNone;
   if (!all_ok({"landlock", "seccomp"})) return plan::Level::kNone;
   if (!all_ok({"userns", "namespaces", "second_userns", "namespace_lid", "proc", "network",
-               "overlay_userxattr", "overlay_volatile", "pidfd"})) {
+               "overlay_userxattr", "overlay_volatile", "detached_exec", "pidfd",
+               "sealed_memfd"})) {
     return plan::Level::kRestricted;
   }
   return is_ok("cgroup") ? plan::Level::kBounded : plan::Level::kIsolated;

@@ -43,4 +43,16 @@ Result<ProbeReport> ProbeMachine(const ProbeOptions& options = {});
 // With a fact "subuid" (root) that is not ok: none, since root mode then starts nothing.
 plan::Level HighestLevel(const std::vector<ProbeFact>& facts);
 
+// ---- Why user namespaces may be refused here, as values, so that every remedy has a test.
+
+struct NamespaceHints {
+  std::string apparmor;  // kernel.apparmor_restrict_unprivileged_userns; empty: no such sysctl
+  bool container = false;
+  bool chroot = false;
+  std::string closed_by;  // a sysctl with which the administrator refuses them; empty: none
+};
+std::string NamespaceRemedy(const NamespaceHints& hints);
+// The restriction itself is no failure: with the profile loaded, namespaces work under it.
+ProbeFact AppArmorFact(const NamespaceHints& hints, const ProbeFact& userns);
+
 }  // namespace bawn::contain

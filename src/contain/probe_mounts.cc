@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "contain/probes.h"
@@ -66,6 +67,30 @@ Result<UniqueFd> MappedUserNamespace(sys::Child* holder) {
   return sys::Openat2(AT_FDCWD, "/proc/" + std::to_string(holder->pid) + "/ns/user", O_RDONLY);
 }
 
+// The smallest x86-64 program: one segment that calls exit(0). ELF header, program header, code.
+constexpr char kExitZero[] =
+    "\x7f\x45\x4c\x46\x02\x01\x01\0\0\0\0\0\0\0\0\0"  // ELF64, little-endian
+    "\x02\0\x3e\0\x01\0\0\0\x78\0\x40\0\0\0\0\0"      // EXEC, x86-64, entry
+    "\x40\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"              // program header at 64
+    "\0\0\0\0\x40\0\x38\0\x01\0\0\0\0\0\0\0"          // one of them
+    "\x01\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0"            // LOAD, read and execute
+    "\0\0\x40\0\0\0\0\0\0\0\x40\0\0\0\0\0"            // at 0x400000
+    "\x81\0\0\0\0\0\0\0\x81\0\0\0\0\0\0\0"            // 129 bytes
+    "\0\x10\0\0\0\0\0\0"                              // page alignment
+    "\xb8\x3c\0\0\0\x31\xff\x0f\x05";                 // exit(0)
+static_assert(sizeof kExitZero == 129 + 1);
+
+// A private tmpfs over /usr, which every system has, with the program as a file in it.
+Result<UniqueFd> ProgramOnTmpfs() {
+  BAWN_CHECK_OK(sys::MakeTreePrivate());
+  sys::FsBuilder tmpfs = BAWN_TRY(sys::FsBuilder::Open("tmpfs"));
+  UniqueFd mount = BAWN_TRY(tmpfs.Mount(kQuiet));
+  BAWN_CHECK_OK(sys::MoveMount(mount.get(), AT_FDCWD, "/usr"));
+  std::string_view program(kExitZero, sizeof kExitZero - 1);
+  BAWN_CHECK_OK(sys::WriteFileAtomic(mount.get(), "exit", program, 0700, false));
+  return sys::Openat2(mount.get(), "exit", O_PATH);
+}
+
 }  // namespace
 
 Result<std::string> ProbeOverlay(bool is_volatile) {
@@ -86,6 +111,23 @@ Result<std::string> ProbeOverlayIn(const std::string& directory) {
   dirs.work = BAWN_TRY(sys::OpenDir(AT_FDCWD, directory + "/work", sys::kNoMagiclinks));
   BAWN_CHECK_OK(UseOverlay(dirs, true));
   return "an upper there works";
+}
+
+Result<std::string> ProbeDetachedExec() {
+  UniqueFd file = BAWN_TRY(ProgramOnTmpfs());
+  UniqueFd program = BAWN_TRY(sys::CloneTree(file.get(), "", false));
+  BAWN_CHECK_OK(sys::SetMountAttributes(program.get(), sys::kReadOnly | kQuiet, false));
+  sys::Child child = BAWN_TRY(sys::Clone3(0));
+  if (child.pid == 0) _exit(sys::ExecFd(program.get(), {"bawn-probe"}, {}).sys_errno);
+  bool ended = false;
+  sys::Exit exit = BAWN_TRY(sys::WaitPidfd(child.pidfd.get(), true, &ended));
+  if (WIFEXITED(exit.status) && WEXITSTATUS(exit.status) != 0) {
+    return FailErrno(WEXITSTATUS(exit.status), "execveat(detached mount)");
+  }
+  if (!WIFEXITED(exit.status)) {
+    return Fail(ErrorCode::kUnavailable, "a program on a detached mount died");
+  }
+  return "a program runs from a read-only detached mount";
 }
 
 Result<std::string> ProbeIdmappedMounts() {

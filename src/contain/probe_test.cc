@@ -49,9 +49,10 @@ class ProbeTest : public ::testing::Test {
 TEST_F(ProbeTest, ThisMachineProvesIsolatedFactByFact) {
   ProbeReport report = ProbeMachine(options_).value();
   auto facts = ByName(report);
-  for (const char* name : {"userns", "apparmor", "namespaces", "second_userns", "namespace_lid",
-                           "proc", "network", "overlay_userxattr", "overlay_volatile",
-                           "overlay_state", "landlock", "seccomp", "pidfd", "sealed_exec"}) {
+  for (const char* name :
+       {"userns", "apparmor", "namespaces", "second_userns", "namespace_lid", "proc", "network",
+        "overlay_userxattr", "overlay_volatile", "overlay_state", "landlock", "seccomp", "pidfd",
+        "sealed_memfd", "detached_exec"}) {
     EXPECT_EQ(facts[name].state, "ok") << name << ": " << facts[name].detail;
     EXPECT_EQ(facts[name].remedy, "") << name;
   }
@@ -66,10 +67,8 @@ TEST_F(ProbeTest, LeavesNothingBehind) {
   ASSERT_TRUE(ProbeMachine(options_));
   UniqueFd state = sys::OpenDir(AT_FDCWD, options_.state_dir).value();
   EXPECT_TRUE(sys::ListDir(state.get())->empty());
-  bool ended = false;
   EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "no child is left";
   EXPECT_EQ(errno, ECHILD);
-  (void)ended;
 }
 
 TEST_F(ProbeTest, RootModeNeedsItsSubuidEntryAndSaysTheLine) {
@@ -128,11 +127,44 @@ TEST(ProbeChildTest, AnUnexpectedErrnoIsUnknownAndARefusalMissing) {
   EXPECT_EQ(state_of(ENOMEM), "unknown");
 }
 
+TEST(NamespaceRemedyTest, NamesTheCauseAndNeverSwitchesAProtectionOff) {
+  NamespaceHints apparmor, container, chroot, closed;
+  apparmor.apparmor = "1";
+  container.container = true;
+  chroot.chroot = true;
+  closed.closed_by = "/proc/sys/user/max_user_namespaces";
+  EXPECT_THAT(NamespaceRemedy(apparmor), HasSubstr("apparmor_parser -r /etc/apparmor.d/bawn"));
+  EXPECT_THAT(NamespaceRemedy(container), HasSubstr("a container"));
+  EXPECT_THAT(NamespaceRemedy(chroot), HasSubstr("a chroot"));
+  EXPECT_THAT(NamespaceRemedy(closed), HasSubstr("max_user_namespaces is 0"));
+  EXPECT_THAT(NamespaceRemedy({}), HasSubstr("6.12"));
+  for (const NamespaceHints& hints : {apparmor, container, chroot, closed, NamespaceHints{}}) {
+    std::string remedy = NamespaceRemedy(hints);
+    for (const char* word :
+         {"disable", "unconfined", "privileged", "sysctl -w", "=0", "setenforce"}) {
+      EXPECT_THAT(remedy, ::testing::Not(HasSubstr(word)));
+    }
+  }
+}
+
+TEST(AppArmorFactTest, TheRestrictionIsAFailureOnlyWhereItStopsUs) {
+  ProbeFact works = {"userns", "ok", "", ""}, refused = {"userns", "missing", "", ""};
+  NamespaceHints on, off;
+  on.apparmor = "1";
+  off.apparmor = "0";
+  EXPECT_EQ(AppArmorFact(on, refused).state, "missing");
+  EXPECT_THAT(AppArmorFact(on, refused).remedy, HasSubstr("/etc/apparmor.d/bawn"));
+  EXPECT_EQ(AppArmorFact(on, works).state, "ok");
+  EXPECT_EQ(AppArmorFact(off, refused).state, "ok");
+  EXPECT_EQ(AppArmorFact({}, refused).state, "ok");
+}
+
 std::vector<ProbeFact> AllOk() {
   std::vector<ProbeFact> facts;
   for (const char* name :
        {"landlock", "seccomp", "userns", "namespaces", "second_userns", "namespace_lid", "proc",
-        "network", "overlay_userxattr", "overlay_volatile", "pidfd", "cgroup"}) {
+        "network", "overlay_userxattr", "overlay_volatile", "pidfd", "sealed_memfd",
+        "detached_exec", "cgroup"}) {
     facts.push_back({name, "ok", "", ""});
   }
   return facts;

@@ -7,6 +7,7 @@
 #include "contain/probes.h"
 #include "contain/seccomp.h"
 #include "sys/attempts.h"
+#include "sys/files.h"
 #include "sys/processes.h"
 #include "sys/raw.h"
 #include "sys/syscall_numbers.h"
@@ -17,19 +18,6 @@ namespace {
 std::unexpected<Error> Wrong(std::string what) {
   return Fail(ErrorCode::kUnavailable, std::move(what));
 }
-
-// The smallest x86-64 program: one segment that calls exit(0). ELF header, program header, code.
-constexpr char kExitZero[] =
-    "\x7f\x45\x4c\x46\x02\x01\x01\0\0\0\0\0\0\0\0\0"  // ELF64, little-endian
-    "\x02\0\x3e\0\x01\0\0\0\x78\0\x40\0\0\0\0\0"      // EXEC, x86-64, entry
-    "\x40\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"              // program header at 64
-    "\0\0\0\0\x40\0\x38\0\x01\0\0\0\0\0\0\0"          // one of them
-    "\x01\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0"            // LOAD, read and execute
-    "\0\0\x40\0\0\0\0\0\0\0\x40\0\0\0\0\0"            // at 0x400000
-    "\x81\0\0\0\0\0\0\0\x81\0\0\0\0\0\0\0"            // 129 bytes
-    "\0\x10\0\0\0\0\0\0"                              // page alignment
-    "\xb8\x3c\0\0\0\x31\xff\x0f\x05";                 // exit(0)
-static_assert(sizeof kExitZero == 129 + 1);
 
 }  // namespace
 
@@ -71,21 +59,12 @@ Result<std::string> ProbePidfd() {
   return "clone3, pidfd_open, pidfd_send_signal, waitid";
 }
 
-Result<std::string> ProbeSealedExec() {
-  std::string_view program(kExitZero, sizeof kExitZero - 1);
-  UniqueFd file = BAWN_TRY(sys::SealedMemfd("bawn-probe", program));
-  sys::Child child = BAWN_TRY(sys::Clone3(0));
-  if (child.pid == 0) {
-    Error error = sys::ExecFd(file.get(), {"bawn-probe"}, {});
-    _exit(error.sys_errno);
-  }
-  bool ended = false;
-  sys::Exit exit = BAWN_TRY(sys::WaitPidfd(child.pidfd.get(), true, &ended));
-  if (WIFEXITED(exit.status) && WEXITSTATUS(exit.status) != 0) {
-    return FailErrno(WEXITSTATUS(exit.status), "execveat(sealed memfd)");
-  }
-  if (!WIFEXITED(exit.status)) return Wrong("a program in a sealed memfd died");
-  return "a program runs from a sealed memfd";
+Result<std::string> ProbeSealedMemfd() {
+  UniqueFd file = BAWN_TRY(sys::SealedMemfd("bawn-probe", "sealed"));
+  Result<> written = sys::Pwrite(file.get(), "x", 0);
+  if (written) return Wrong("a sealed memfd can be written");
+  if (written.error().sys_errno != EPERM) return std::unexpected(written.error());
+  return "written after sealing: EPERM";
 }
 
 }  // namespace bawn::contain

@@ -23,9 +23,10 @@ Result<std::string> ProbeNetwork();        // all seven: only lo, up, and no rou
 // ---- probe_mounts.cc
 
 Result<std::string> ProbeOverlay(bool is_volatile);  // USER and NS: upper on a private tmpfs
-// USER and NS: upper and work in `directory`, which holds empty "upper", "work"; leaves what
-// RemoveOverlayDirs removes.
+// USER and NS: upper and work in `directory`, which holds empty "upper" and "work"; the caller
+// removes it.
 Result<std::string> ProbeOverlayIn(const std::string& directory);
+Result<std::string> ProbeDetachedExec();    // USER and NS: how bawn-init is run
 Result<std::string> ProbeIdmappedMounts();  // root, NS
 
 // ---- probe_walls.cc
@@ -33,7 +34,7 @@ Result<std::string> ProbeIdmappedMounts();  // root, NS
 Result<std::string> ProbeLandlock();
 Result<std::string> ProbeSeccomp();
 Result<std::string> ProbePidfd();
-Result<std::string> ProbeSealedExec();  // becomes another program: the answer is its exit
+Result<std::string> ProbeSealedMemfd();
 
 // ---- probe_cgroup.cc
 

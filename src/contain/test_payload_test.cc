@@ -94,6 +94,12 @@ int Main(int argc, char** argv) {
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     return connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
   }
+  if (mode == "wait") {  // for a file, without forking
+    std::printf("up\n");
+    std::fflush(stdout);
+    while (access(argv[2], F_OK) != 0) usleep(10'000);
+    return 3;
+  }
   if (mode == "signals") {
     sigset_t mask;
     sigprocmask(SIG_SETMASK, nullptr, &mask);

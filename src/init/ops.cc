@@ -65,19 +65,28 @@ Result<> Bind(const Op& op, OpContext* context) {
   return context->tree->Attach(mount.get(), op.target, opened.directory);
 }
 
+Result<UniqueFd> OpenLayer(const Source& source, OpContext* context) {
+  Opened opened = BAWN_TRY(OpenSource(source, context));
+  if (!opened.directory) return Fail(ErrorCode::kInvalidArgument, "a layer that is no directory");
+  if (source.fd_slot >= 0 && context->hidden_slots.insert(source.fd_slot).second) {
+    BAWN_CHECK_OK(context->tree->AttachHidden(opened.fd.get()));
+  }
+  return std::move(opened.fd);
+}
+
 Result<> Overlay(const Op& op, OpContext* context) {
   bool writable = !op.upper.path.empty() || op.upper.fd_slot >= 0;
   sys::FsBuilder overlay = BAWN_TRY(sys::FsBuilder::Open("overlay"));
   BAWN_CHECK_OK(overlay.SetFlag("userxattr"));
   for (const Source& source : op.lowers) {
-    Opened lower = BAWN_TRY(OpenSource(source, context));
-    BAWN_CHECK_OK(overlay.SetFd("lowerdir+", lower.fd.get()));
+    UniqueFd lower = BAWN_TRY(OpenLayer(source, context));
+    BAWN_CHECK_OK(overlay.SetFd("lowerdir+", lower.get()));
   }
   if (writable) {
-    Opened upper = BAWN_TRY(OpenSource(op.upper, context));
-    Opened work = BAWN_TRY(OpenSource(op.work, context));
-    BAWN_CHECK_OK(overlay.SetFd("upperdir", upper.fd.get()));
-    BAWN_CHECK_OK(overlay.SetFd("workdir", work.fd.get()));
+    UniqueFd upper = BAWN_TRY(OpenLayer(op.upper, context));
+    UniqueFd work = BAWN_TRY(OpenLayer(op.work, context));
+    BAWN_CHECK_OK(overlay.SetFd("upperdir", upper.get()));
+    BAWN_CHECK_OK(overlay.SetFd("workdir", work.get()));
     BAWN_CHECK_OK(overlay.SetFlag("volatile"));
   } else if (op.lowers.size() == 1) {
     BAWN_CHECK_OK(overlay.SetFd("lowerdir+", context->tree->empty()));

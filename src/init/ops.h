@@ -3,6 +3,7 @@
 // Recorded as: the layers "mounts" and "pidns" of Ready, and one fact per optional op left out.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace bawn::init {
 
 struct OpContext {
   Tree* tree = nullptr;
-  std::vector<UniqueFd>* slots = nullptr;  // what Source::fd_slot names; a bind takes its own
+  std::vector<UniqueFd>* slots = nullptr;  // what Source::fd_slot names: detached mounts
+  std::set<int32_t> hidden_slots;          // attached outside the view, as layers of overlays
   UniqueFd proc;                           // the root of the fresh proc, when there is one
   std::string proc_target;                 // where it stands
   std::string proc_error;                  // why there is none (a masked /proc outside: RT-36)

@@ -35,7 +35,7 @@ Result<Tree> Tree::Create(uint64_t bytes) {
   UniqueFd empty = BAWN_TRY(sys::Openat2(store.get(), "empty", kDirectoryPath));
   UniqueFd root = BAWN_TRY(sys::CloneTree(store.get(), "root", false));
   BAWN_CHECK_OK(sys::MoveMount(root.get(), store.get(), "root"));
-  return Tree(std::move(root), std::move(empty));
+  return Tree(std::move(store), std::move(root), std::move(empty));
 }
 
 Result<UniqueFd> Tree::OpenOrMakeDir(std::string_view path) {
@@ -104,6 +104,12 @@ Result<> Tree::Attach(int mount_fd, std::string_view path, bool directory) {
   last_attached_ = path;
   if (parent_.valid() && IsBelowOrEqual(parent_path_, path)) parent_.Reset();  // now hidden
   return {};
+}
+
+Result<> Tree::AttachHidden(int mount_fd) {
+  std::string name = std::to_string(hidden_++);
+  BAWN_CHECK_OK(sys::Mkdirat(store_.get(), name, 0700));
+  return sys::MoveMount(mount_fd, store_.get(), name);
 }
 
 }  // namespace bawn::init

@@ -29,15 +29,21 @@ class Tree {
   Result<> MakeFile(std::string_view path, std::string_view content, uint32_t mode);
   // Attaches a detached mount at `path`, whose parents and mount point are made when missing.
   Result<> Attach(int mount_fd, std::string_view path, bool directory);
+  // Attaches a detached mount outside the view, where pivot_root leaves it behind: overlayfs takes
+  // layers only from mounts of the mounter's own namespace (clone_private_mount in fs/namespace.c).
+  Result<> AttachHidden(int mount_fd);
   const std::string& last_attached() const { return last_attached_; }  // so not hidden by another
 
  private:
-  Tree(UniqueFd root, UniqueFd empty) : root_(std::move(root)), empty_(std::move(empty)) {}
+  Tree(UniqueFd store, UniqueFd root, UniqueFd empty)
+      : store_(std::move(store)), root_(std::move(root)), empty_(std::move(empty)) {}
   Result<int> Parent(std::string_view path, std::string* name);  // borrowed until the next call
   Result<UniqueFd> OpenOrMakeDir(std::string_view path);
 
+  UniqueFd store_;  // the tmpfs: "root" is the view, "empty", and hidden mounts by number
   UniqueFd root_;
   UniqueFd empty_;
+  int hidden_ = 0;
   std::string last_attached_;
   std::string parent_path_;  // of parent_; most ops share their parent with the one before
   UniqueFd parent_;

@@ -33,23 +33,23 @@ class QuotaTest : public testing::Test {
 
 TEST_F(QuotaTest, InodesAreAllowedAtTheLimitAndKilledOneAbove) {
   Fill(10, 1);  // 10 files and 2 directories
-  EXPECT_EQ(QuotaMonitor(dir_.get(), {.inodes = 12}).MeasureNow(), plan::KilledBy::kNothing);
-  EXPECT_EQ(QuotaMonitor(dir_.get(), {.inodes = 11}).MeasureNow(), plan::KilledBy::kInodes);
+  EXPECT_EQ(QuotaMonitor(dir_.get(), {std::nullopt, 12}).MeasureNow(), plan::KilledBy::kNothing);
+  EXPECT_EQ(QuotaMonitor(dir_.get(), {std::nullopt, 11}).MeasureNow(), plan::KilledBy::kInodes);
 }
 
 TEST_F(QuotaTest, BytesAreAllocatedBlocks) {
   Fill(4, 4096);
-  QuotaMonitor monitor(dir_.get(), {.bytes = 1 << 20});
+  QuotaMonitor monitor(dir_.get(), {1 << 20, std::nullopt});
   EXPECT_EQ(monitor.MeasureNow(), plan::KilledBy::kNothing);
   uint64_t used = monitor.last().bytes;
   EXPECT_GE(used, 4U * 4096);
-  EXPECT_EQ(QuotaMonitor(dir_.get(), {.bytes = used}).MeasureNow(), plan::KilledBy::kNothing);
-  EXPECT_EQ(QuotaMonitor(dir_.get(), {.bytes = used - 1}).MeasureNow(), plan::KilledBy::kDisk);
+  EXPECT_EQ(QuotaMonitor(dir_.get(), {used, std::nullopt}).MeasureNow(), plan::KilledBy::kNothing);
+  EXPECT_EQ(QuotaMonitor(dir_.get(), {used - 1, std::nullopt}).MeasureNow(), plan::KilledBy::kDisk);
 }
 
 TEST_F(QuotaTest, StepsBackOffAndAViolationHalfWayCounts) {
   Fill(20, 1);
-  QuotaMonitor monitor(dir_.get(), {.inodes = 5});
+  QuotaMonitor monitor(dir_.get(), {std::nullopt, 5});
   monitor.Start(0);
   EXPECT_EQ(monitor.due(), QuotaMonitor::kFirstMs * 1'000'000);
   EXPECT_EQ(monitor.Step(monitor.due()), plan::KilledBy::kInodes);

@@ -1,4 +1,4 @@
-// What is taken out of the view again by --hide, and the one thing that is put in last: secrets.
+// What is taken out of the view again by --hide.
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,9 +10,6 @@ namespace bawn::policy {
 namespace {
 
 using plan::PathKind;
-
-constexpr std::string_view kSecretsDir = "/.bawn/secrets";
-constexpr size_t kSecretBytesMax = 64 << 10;
 
 // Ops of our own at or below a hidden path need no cover: they are left out.
 void EraseOps(Build* build, const std::string& path) {
@@ -55,35 +52,6 @@ void Hide(Build* build, const Asked& asked) {
               seen ? "hidden as asked" : "not in the view, hidden or not");
 }
 
-bool IsSecretName(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && name[0] != '.' &&
-         std::ranges::all_of(name, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '_' || c == '-' || c == '.';
-         });
-}
-
-Result<> CheckSecrets(const Build& build) {
-  for (const std::string& name : build.policy.secrets) {
-    bool given = std::ranges::any_of(build.request.secrets,
-                                     [&](const auto& secret) { return secret.first == name; });
-    if (given) continue;
-    return Fail(ErrorCode::kNotFound, "secret '" + EscapeName(name) + "' has no value",
-                "set it in the environment of bawn", "secrets.missing");
-  }
-  for (const auto& [name, value] : build.request.secrets) {
-    if (!IsSecretName(name)) {
-      return Fail(ErrorCode::kInvalidArgument, "'" + EscapeName(name) + "' is no name of a secret",
-                  "use letters, digits, '_', '-' and '.', at most 64", "secrets.name");
-    }
-    if (value.size() > kSecretBytesMax) {
-      return Fail(ErrorCode::kInvalidArgument, "secret '" + name + "' is over 64 KiB", "",
-                  "secrets.size");
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<> AddCovers(Build* build) {
@@ -92,23 +60,6 @@ Result<> AddCovers(Build* build) {
   for (const Asked& asked : hide) {
     BAWN_CHECK_OK(CheckHide(*build, asked));
     Hide(build, asked);
-  }
-  return {};
-}
-
-Result<> AddSecrets(Build* build) {
-  BAWN_CHECK_OK(CheckSecrets(*build));
-  if (build->request.secrets.empty()) return {};
-  // On the sandbox's own root, which is private memory, and for the user's eyes only.
-  plan::Op dir;
-  dir.target = kSecretsDir;
-  build->secrets_dir = kSecretsDir;
-  dir.mode = 0700;
-  build->out.plan.ops.push_back(std::move(dir));
-  for (const auto& [name, value] : build->request.secrets) {
-    build->out.plan.ops.push_back(FileOp(Join(kSecretsDir, name), value, 0400));
-    build->Note(plan::Verdict::kAllow, "secret:" + name, "secrets", kCommandLine,
-                "readable as " + Join(kSecretsDir, name));
   }
   return {};
 }

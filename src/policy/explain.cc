@@ -5,13 +5,13 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "policy/paths.h"
+#include "policy/secrets.h"
 
 namespace bawn::policy {
 namespace {
 
 using plan::OpKind;
 
-constexpr std::string_view kSecretTree = "/.bawn/secrets";
 constexpr size_t kDigestShown = 12;
 
 std::string Octal(uint32_t mode) {
@@ -50,7 +50,7 @@ std::string OpText(const plan::Op& op) {
     case OpKind::kSymlink:
       return "link " + target + " -> " + EscapeName(op.content);
     case OpKind::kFile:
-      if (IsBelow(op.target, kSecretTree))
+      if (IsBelow(op.target, kSecretsDir))
         return "file " + target + " " + Octal(op.mode) + " secret";
       return "file " + target + " " + Octal(op.mode) + " " + std::to_string(op.content.size()) +
              " bytes sha256:" + Sha256Hex(op.content).substr(0, kDigestShown);

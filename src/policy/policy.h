@@ -37,6 +37,7 @@ struct Limits {
 
 struct Policy {
   std::string name;
+  std::string extends;  // the profile this one adds to; empty once policy/extend.h resolved it
   std::optional<plan::Level> level_floor;
   std::vector<PathRule> ro, rw, hide, show;
   std::vector<EnvRule> env;
@@ -45,7 +46,7 @@ struct Policy {
   std::vector<std::string> caches;  // rows of the toolchain table shown with a writable upper
   std::vector<std::string> syscall_profiles;  // "browser", "debug"
   std::vector<Origin> sources;                // files this was read from
-  std::string digest;                         // sha256 of the canonical text
+  std::string digest;                         // sha256 of policy/canonical.h's text
 };
 
 }  // namespace bawn::policy

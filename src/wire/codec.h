@@ -79,9 +79,11 @@ class Reader {
     return value;
   }
   // A count of things that each take at least `element_bytes_min` bytes: bounded by what is left.
-  size_t Count(size_t element_bytes_min) {
+  size_t Count(size_t element_bytes_min, size_t count_max = SIZE_MAX) {
     auto count = Uint<uint32_t>();
-    if (count > left_.size() / element_bytes_min) return Violation(), size_t{0};
+    if (count > left_.size() / element_bytes_min || count > count_max) {
+      return Violation(), size_t{0};
+    }
     return count;
   }
   std::vector<std::string> Strings() {

@@ -1,7 +1,5 @@
 #include "wire/control.h"
 
-#include <algorithm>
-
 #include "wire/codec.h"
 
 namespace bawn::wire {
@@ -24,7 +22,7 @@ void Put(Writer& w, const std::vector<LayerFact>& facts) {
 }
 
 std::vector<LayerFact> GetFacts(Reader& r) {
-  std::vector<LayerFact> facts(std::min(r.Count(9), kLayersMax));
+  std::vector<LayerFact> facts(r.Count(9, kLayersMax));
   for (LayerFact& fact : facts) {
     fact.name = r.Bytes(kTextBytesMax);
     fact.state = r.Enum(LayerState::kOff);

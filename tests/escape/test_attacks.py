@@ -245,7 +245,7 @@ def attack(box, name):
     code, line = perform(box, row, bawn, True, row.args)
     stopped = code == 1 and line.startswith("stopped:")
     parts.append(["run --in", "passed" if stopped else "failed", f"{code}: {line}"])
-    box.bawn("discard", "kept", cwd=repo).expect(0)
+    box.bawn("discard", "kept", "--yes", cwd=repo).expect(0)
 
     peer, line = perform(box, row, bwrap(repo), True, row.args)
     weaker = peer == 1 and any(verdict == "failed" for name, verdict, _ in parts if "run" in name)

@@ -53,7 +53,7 @@ def test_kill_9_is_recovered_and_named_by_the_next_command(box):
     stop(process)
     equal(box.names(repo), ["kept.txt"], "names")
     check("interrupted" in box.bawn("show", "--json", cwd=repo).out, "outcome")
-    box.bawn("discard", cwd=repo).expect(0)
+    box.bawn("discard", "--yes", cwd=repo).expect(0)
     equal(box.git("for-each-ref", "refs/bawn", cwd=repo), "", "pin refs")
 
 
@@ -146,7 +146,7 @@ def test_file_count_limit_ends_the_job_and_everything_else_works(box):
     run.expect(137)
     equal(receipt["outcome"]["killed_by"], "inodes", "killed_by")
     check(bawn_lines(run.err), run.told())
-    box.bawn("discard", "@last", cwd=repo).expect(0)
+    box.bawn("discard", "@last", "--yes", cwd=repo).expect(0)
 
 
 def test_disk_limit_ends_the_job(box):
@@ -155,7 +155,7 @@ def test_disk_limit_ends_the_job(box):
                                seconds=60, options=("--disk", "32MiB", "--timeout", "30s"))
     run.expect(137)
     equal(receipt["outcome"]["killed_by"], "disk", "killed_by")
-    box.bawn("discard", "@last", cwd=repo).expect(0)
+    box.bawn("discard", "@last", "--yes", cwd=repo).expect(0)
 
 
 def test_full_private_tmp_is_named(box):
@@ -173,7 +173,7 @@ def test_two_runs_at_once_do_not_meet(box):
                   options=("--ephemeral",), cwd=repo).expect(0)
     equal(run.out.strip(), "0", "sleepers seen by the neighbour")
     stop(first)
-    box.bawn("discard", "--all", cwd=repo, stdin=b"y\n")
+    box.bawn("discard", "--all", "--yes", cwd=repo)
 
 
 def test_several_jobs_in_one_kept_sandbox(box):
@@ -184,4 +184,4 @@ def test_several_jobs_in_one_kept_sandbox(box):
     run = box.run("cat", "n", options=("--in", "kept"), cwd=repo).expect(0)
     equal(run.out, "1\n2\n3\n", "what three jobs wrote")
     equal(len(box.json("list", cwd=repo)["sandboxes"]), 1, "sandboxes")
-    box.bawn("discard", "kept", cwd=repo).expect(0)
+    box.bawn("discard", "kept", "--yes", cwd=repo).expect(0)

@@ -171,7 +171,7 @@ def test_discard_is_complete(box):
     box.shell("mkdir -p closed/in; echo x >closed/in/f; chmod 000 closed/in closed; "
               "d=deep; for i in 1 2 3 4 5 6 7 8 9; do d=$d/deeper; done; mkdir -p $d; "
               "echo x >s; chmod 4755 s; touch \"$(printf 'a\\nb\\377')\"", cwd=repo).expect(0)
-    box.bawn("discard", cwd=repo).expect(0)
+    box.bawn("discard", "--yes", cwd=repo).expect(0)
     equal(box.json("list", cwd=repo).get("sandboxes", []), [], "sandboxes")
     equal(box.git("for-each-ref", "refs/bawn", cwd=repo), "", "pin refs")
     left = [base for base, _, files in os.walk(f"{box.state}/sb") if "s" in files]
@@ -187,7 +187,7 @@ def test_several_sandboxes_are_never_guessed(box):
     box.bawn("publish", "first", "-m", "x", "--unreviewed", "--branch", "bawn/x",
              cwd=repo).expect(0)
     equal(box.git("show", "bawn/x:x", cwd=repo), "1", "published")
-    box.bawn("discard", "@last", cwd=repo).expect(0)
+    box.bawn("discard", "@last", "--yes", cwd=repo).expect(0)
 
 
 def test_names_of_any_bytes(box):

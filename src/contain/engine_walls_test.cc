@@ -1,0 +1,157 @@
+// Attacks from inside against the view and against pid 1, each with its positive control.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "contain/engine_test_support.h"
+#include "sys/files.h"
+
+namespace bawn::contain {
+namespace {
+
+using plan::Op;
+using plan::OpKind;
+
+#define ASSERT_STARTED(enclosure) \
+  if (Result<> started = (enclosure).Start(); !started) FAIL() << started.error().message
+
+// A socket and a FIFO of a host process, as they lie about in real trees.
+struct Doors {
+  explicit Doors(const HostDir& dir) {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::string path = dir.At("lower/s");
+    std::memcpy(address.sun_path, path.data(), path.size());
+    socket.Reset(::socket(AF_UNIX, SOCK_STREAM, 0));
+    EXPECT_EQ(bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(listen(socket.get(), 8), 0);
+    EXPECT_EQ(chmod(path.c_str(), 0777), 0);
+    EXPECT_EQ(mkfifo(dir.At("lower/f").c_str(), 0777), 0);
+    EXPECT_EQ(chmod(dir.At("lower/f").c_str(), 0777), 0);
+    fifo.Reset(open(dir.At("lower/f").c_str(), O_RDONLY | O_NONBLOCK));
+  }
+  UniqueFd socket, fifo;
+};
+
+// RT-05. The control shows that the doors are open where a bind shows them.
+TEST(EngineWallsTest, SocketsAndFifosOfALowerAreNoDoorsOut) {
+  Enclosure enclosure;
+  Doors doors(enclosure.dir);
+  Op read_only = MakeOp(OpKind::kOverlay, "/lower_only");
+  read_only.lowers = {{enclosure.dir.At("lower"), 0, 0, -1}};
+  Op bind = BindOp(enclosure.dir.At("lower"), "/bound");
+  enclosure.plan.ops.insert(enclosure.plan.ops.end(), {read_only, bind});
+  enclosure.plan.landlock.push_back({"/bound", plan::PathRights::kWrite});
+  enclosure.plan.landlock.push_back({"/lower_only", plan::PathRights::kWrite});
+  ASSERT_STARTED(enclosure);
+  EXPECT_EQ(enclosure.Payload({"connect", "/bound/s"}).exit_code(), 0);
+  EXPECT_EQ(enclosure.Payload({"fifo", "/bound/f"}).exit_code(), 0);
+  for (const std::string top : {"/work", "/lower_only"}) {
+    EXPECT_EQ(enclosure.Payload({"connect", top + "/s"}).exit_code(), ECONNREFUSED) << top;
+    EXPECT_EQ(enclosure.Payload({"fifo", top + "/f"}).exit_code(), ENXIO) << top;
+  }
+  EXPECT_EQ(enclosure.Sh("ls /lower_only; echo x > /lower_only/new").out, "f\ns\n");
+  EXPECT_FALSE(sys::Fstatat(AT_FDCWD, enclosure.dir.At("lower/new")));
+}
+
+// RT-01, RT-22: nothing of pid 1, nor of the guard ($PPID of a job with a domain of its own), can
+// be opened; the control is the payload's own process.
+TEST(EngineWallsTest, Pid1AndTheGuardCannotBeLookedInto) {
+  for (bool domains : {false, true}) {
+    Enclosure enclosure;
+    enclosure.plan.job_domains = domains;
+    ASSERT_STARTED(enclosure);
+    EXPECT_EQ(enclosure.Sh("cd /proc/self; /payload read environ mem maps; /payload write mem").out,
+              "environ OPENED\nmem OPENED\nmaps OPENED\nmem OPENED\n");
+    EXPECT_EQ(enclosure.Sh("echo $PPID").out == "1\n", !domains);
+    for (const char* pid : {"1", "$PPID"}) {
+      std::string cd = std::string("p=/proc/") + pid + "; ";
+      JobResult result = enclosure.Sh(cd +
+                                      "/payload read $p/mem $p/exe $p/root $p/cwd $p/environ "
+                                      "$p/fd $p/fd/3 $p/maps $p/auxv $p/ns/user");
+      EXPECT_EQ(result.exit_code(), 0) << result.out;
+      result = enclosure.Sh(cd + "/payload write $p/mem $p/exe $p/oom_score_adj $p/comm");
+      EXPECT_EQ(result.exit_code(), 0) << result.out;
+      // Landlock's signal scope: neither even gets them as pending.
+      EXPECT_EQ(enclosure.Sh("exec /payload kill $PPID 15").exit_code(), EPERM);
+      EXPECT_EQ(enclosure.Sh("exec /payload kill 1 9").exit_code(), EPERM);
+    }
+    EXPECT_EQ(enclosure.Sh("echo alive").out, "alive\n");
+  }
+}
+
+TEST(EngineWallsTest, TheLidsAreOnAndSysctlsAreReadOnly) {
+  Enclosure enclosure;
+  enclosure.plan.limits.inotify_watches_max = 777;
+  ASSERT_STARTED(enclosure);
+  EXPECT_EQ(enclosure
+                .Sh("cd /proc/sys/user; cat max_user_namespaces max_mnt_namespaces "
+                    "max_net_namespaces max_time_namespaces max_inotify_watches")
+                .out,
+            "0\n0\n0\n0\n777\n");
+  JobResult result = enclosure.Payload({"write", "/proc/sys/user/max_user_namespaces",
+                                        "/proc/sys/kernel/shmmax", "/proc/sys/fs/mqueue/msg_max",
+                                        "/proc/sys/net/ipv4/ip_unprivileged_port_start"});
+  EXPECT_EQ(result.exit_code(), 0) << result.out;
+  EXPECT_EQ(enclosure.Sh("grep ' /proc/sys ' /proc/self/mounts | cut -d' ' -f4 | cut -d, -f1").out,
+            "ro\n");
+  EXPECT_EQ(enclosure.Sh("unshare -U true").exit_code(), 1);
+}
+
+TEST(EngineWallsTest, BrowserOpensNestedNamespacesByNumberOnly) {
+  Enclosure enclosure;
+  enclosure.plan.limits.user_namespaces_max = 16;
+  enclosure.plan.syscall_profiles = {"browser"};
+  ASSERT_STARTED(enclosure);
+  EXPECT_EQ(enclosure
+                .Sh("cd /proc/sys/user; cat max_user_namespaces max_pid_namespaces "
+                    "max_net_namespaces max_mnt_namespaces")
+                .out,
+            "16\n16\n16\n0\n");
+  EXPECT_EQ(enclosure.Sh("unshare -U true").exit_code(), 0);
+  EXPECT_NE(enclosure.Sh("unshare -Um true").exit_code(), 0);
+}
+
+TEST(EngineWallsTest, TheNetworkIsLoopbackAndNothingElse) {
+  Enclosure enclosure;
+  ASSERT_STARTED(enclosure);
+  EXPECT_EQ(enclosure.Sh("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '").out, "lo\n");
+  EXPECT_EQ(enclosure.Sh("cat /proc/net/route | wc -l").out, "1\n");  // its heading
+}
+
+TEST(EngineWallsTest, TheOldRootIsGone) {
+  Enclosure enclosure;
+  ASSERT_STARTED(enclosure);
+  EXPECT_EQ(enclosure.Sh("ls -a / | tr '\\n' ' '").out.find("home"), std::string::npos);
+  std::string outside = enclosure.dir.At("outside");
+  EXPECT_EQ(enclosure.Payload({"read", outside, "/.." + outside, "/proc/1/root" + outside}).out,
+            outside + " No such file or directory\n/.." + outside +
+                " No such file or directory\n/proc/1/root" + outside + " Permission denied\n");
+  EXPECT_EQ(enclosure.dir.Read("outside"), "host\n");
+}
+
+// A canary that gets through stops the job before exec: the wall "view" is off here.
+TEST(EngineWallsTest, ACanaryThatGetsThroughStopsTheJob) {
+  Enclosure enclosure;
+  Op host = BindOp(enclosure.dir.path(), enclosure.dir.path());
+  host.read_only = false;
+  enclosure.plan.ops.push_back(host);
+  enclosure.plan.landlock.push_back({enclosure.dir.path(), plan::PathRights::kWrite});
+  if (IsRoot()) ASSERT_EQ(chown(enclosure.dir.At("outside").c_str(), kOuterId, kOuterId), 0);
+  ASSERT_STARTED(enclosure);
+  JobResult result = enclosure.Run(enclosure.Spec({"true"}));
+  ASSERT_TRUE(result.failed);
+  EXPECT_EQ(result.failed->stage, "canary");
+  EXPECT_NE(result.failed->text.find("canary:write_outside"), std::string::npos)
+      << result.failed->text;
+  EXPECT_FALSE(result.started);
+}
+
+}  // namespace
+}  // namespace bawn::contain

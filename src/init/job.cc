@@ -119,7 +119,7 @@ void CloseAllBut(std::vector<int> keep) {
 }
 
 void RunJob(const Walls& walls, JobStart start, UniqueFd channel) {
-  close(walls.control);
+  if (walls.control >= 0) close(walls.control);
   sys::UnblockAllSignals();
   std::string stage;
   UniqueFd master;

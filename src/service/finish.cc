@@ -8,6 +8,7 @@
 #include "record/receipts.h"
 #include "service/durable.h"
 #include "service/recover.h"
+#include "service/root_mode.h"
 #include "service/session.h"
 #include "sys/files.h"
 #include "workspace/changes.h"
@@ -149,6 +150,7 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
   }
   if (!gone) return result;  // the handle is kept: the marker stays, the next command tries again
   BAWN_CHECK_OK(RemoveRuntimeParts(session->dir, meta.kept));
+  BAWN_CHECK_OK(LeaveRootMode(*session));
   if (meta.kept) BAWN_CHECK_OK(StartWriteBack(session->dir));
   BAWN_CHECK_OK(MarkEnded(session->state, meta.id));
   return result;

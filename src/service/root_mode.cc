@@ -26,16 +26,6 @@ bool IsPrivate(const plan::Op& op, const plan::Source& source, const Session& se
          IsBelow(source.path, session.opened.meta.workspace_path);
 }
 
-// Tests name files of their own, so that no test edits the machine's (only root's word counts here).
-contain::SubIdFiles SubIdFilesOf(const Caller& caller) {
-  contain::SubIdFiles files;
-  std::string directory = caller.Env("BAWN_SUBID_DIR");
-  if (directory.empty()) return files;
-  files.subuid = directory + "/subuid";
-  files.subgid = directory + "/subgid";
-  return files;
-}
-
 // From now on the source is a descriptor, and the Plan no longer names a path for it.
 void Replace(plan::Source* source, UniqueFd fd, Session* session) {
   session->slots.push_back(std::move(fd));
@@ -74,6 +64,15 @@ Result<> HandOver(plan::Op* op, const launch::IdLease& lease, Session* session) 
 }
 
 }  // namespace
+
+contain::SubIdFiles SubIdFilesOf(const Caller& caller) {
+  contain::SubIdFiles files;
+  std::string directory = caller.Env("BAWN_SUBID_DIR");
+  if (directory.empty()) return files;
+  files.subuid = directory + "/subuid";
+  files.subgid = directory + "/subgid";
+  return files;
+}
 
 bool IsRootMode(const Caller& caller) { return caller.ids.uid == 0; }
 

@@ -162,9 +162,10 @@ TEST_F(OpenTest, StatesInProgressAndAMissingIdentityAreSaid) {
 
 TEST_F(OpenTest, TheUsersSettingsCountInside) {
   tree_.Shell(R"(git config --global core.excludesFile '~/ignored'; echo '*.swp' > home/ignored
-    git config --global core.attributesFile '~/attributes'; echo '*.txt text eol=crlf' > home/attributes
-    git config --global core.autocrlf input
-    cd a; git config core.fileMode false; touch x.swp; printf 'l\\r\\n' > t.txt; git add t.txt; git commit -qm t; chmod 0755 f)");
+    git config --global core.attributesFile '~/attributes'
+    echo '*.txt text eol=crlf' > home/attributes; git config --global core.autocrlf input
+    cd a; git config core.fileMode false; touch x.swp; printf 'l\r\n' > t.txt; git add t.txt
+    git commit -qm t; chmod 0755 f)");
   Opened opened = Open(Request("a"));
   EXPECT_EQ(Inside(opened,
                    "git status --porcelain; git check-attr eol t.txt; git config "

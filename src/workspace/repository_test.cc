@@ -158,7 +158,8 @@ TEST_F(RepositoryTest, AlternatesChainWithCommentsQuotesAndRelativeEntries) {
 name'; git clone -q a 'odd
 name/o'; printf '# comment\n"%s/odd\\nname/o/.git/objects"\n../../../a/.git/objects\n' "$PWD" \
       > s2/.git/objects/info/more
-    echo missing >> s2/.git/objects/info/more; cat s2/.git/objects/info/more >> s2/.git/objects/info/alternates)");
+    echo missing >> s2/.git/objects/info/more
+    cat s2/.git/objects/info/more >> s2/.git/objects/info/alternates)");
   Repository repository = Find("s2");
   std::vector<std::string> expected = {Path("s2/.git/objects"), Path("s1/.git/objects"),
                                        Path("a/.git/objects"), Path("odd\nname/o/.git/objects")};

@@ -17,8 +17,6 @@
 namespace bawn::service {
 namespace {
 
-constexpr char kPrivateDir[] = "private";  // below the sandbox's own directory
-
 // The secrets of --secret NAME: taken from the caller's environment, shown as a file.
 Result<> ReadSecrets(const Caller& caller, const std::vector<std::string>& names,
                      policy::JobRequest* request) {

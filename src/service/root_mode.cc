@@ -26,6 +26,16 @@ bool IsPrivate(const plan::Op& op, const plan::Source& source, const Session& se
          IsBelow(source.path, session.opened.meta.workspace_path);
 }
 
+// Tests name files of their own, so that no test edits the machine's (only root's word counts here).
+contain::SubIdFiles SubIdFilesOf(const Caller& caller) {
+  contain::SubIdFiles files;
+  std::string directory = caller.Env("BAWN_SUBID_DIR");
+  if (directory.empty()) return files;
+  files.subuid = directory + "/subuid";
+  files.subgid = directory + "/subgid";
+  return files;
+}
+
 int32_t AddSlot(UniqueFd fd, Session* session) {
   session->slots.push_back(std::move(fd));
   return static_cast<int32_t>(session->slots.size() - 1);
@@ -72,7 +82,7 @@ Result<> CheckRootTree(const std::string& path) {
 }
 
 Result<> EnterRootMode(Session* session) {
-  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session->state));
+  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session->state, SubIdFilesOf(session->caller)));
   // Leases of sandboxes that are gone and left nothing come back first.
   BAWN_CHECK_OK(ranges.ReleaseAbandoned([&](const std::string& id) {
     return sys::Fstatat(session->state.fd.get(), "sb/" + id + "/layers").has_value();
@@ -88,7 +98,7 @@ Result<> EnterRootMode(Session* session) {
 
 Result<> LeaveRootMode(const Session& session) {
   if (!session.ids || session.opened.meta.kept) return {};
-  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session.state));
+  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session.state, SubIdFilesOf(session.caller)));
   return ranges.Release(session.dir.id);
 }
 

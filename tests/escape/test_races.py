@@ -210,7 +210,7 @@ def test_special_files_hold_nothing_up(box):
     box.bawn("apply", "--unreviewed", "--path", "ok", cwd=repo, seconds=20).expect(0)
     equal(box.read("repo/ok"), "y\n", "ok")
     box.bawn("discard", "--yes", "@last", cwd=repo, seconds=30).expect(0)
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "sandboxes")
+    equal(box.kept(repo), [], "sandboxes")
 
 
 def test_jobs_of_one_sandbox_cannot_touch_each_other(box):

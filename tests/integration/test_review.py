@@ -172,7 +172,7 @@ def test_discard_is_complete(box):
               "d=deep; for i in 1 2 3 4 5 6 7 8 9; do d=$d/deeper; done; mkdir -p $d; "
               "echo x >s; chmod 4755 s; touch \"$(printf 'a\\nb\\377')\"", cwd=repo).expect(0)
     box.bawn("discard", "--yes", cwd=repo).expect(0)
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "sandboxes")
+    equal(box.kept(repo), [], "sandboxes")
     equal(box.git("for-each-ref", "refs/bawn", cwd=repo), "", "pin refs")
     left = [base for base, _, files in os.walk(f"{box.state}/sb") if "s" in files]
     equal(left, [], "layers")

@@ -140,6 +140,10 @@ class Box:
         except ValueError as error:
             raise Failure(f"not JSON: {error}\n{run.told()}") from error
 
+    def kept(self, cwd=None):
+        """Names of the sandboxes of this workspace that wait for review."""
+        return [s["name"] for s in self.json("list", cwd=cwd)["sandboxes"] if s["kept"]]
+
     def names(self, cwd=None, *more):
         """The changed paths, as `bawn diff --names -z` lists them."""
         out = self.bawn("diff", "--names", "-z", *more, cwd=cwd).expect(0).out_bytes

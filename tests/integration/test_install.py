@@ -6,12 +6,13 @@ import stat
 import subprocess
 from pathlib import Path
 
-from support.marks import check, equal, release_only, timeout
+from support.marks import as_builder, check, equal, release_only, timeout
 
 SOURCE = Path(__file__).resolve().parent.parent.parent
 
 
 @release_only
+@as_builder
 def test_installed_tree_works_from_any_prefix(box):
     prefix = f"{box.work}/prefix"
     box.command("cmake", "--install", box.build, "--prefix", prefix).expect(0)
@@ -30,6 +31,7 @@ def test_installed_tree_works_from_any_prefix(box):
 
 
 @release_only
+@as_builder
 @timeout(300)
 def test_package_holds_everything_and_declares_what_it_maps(box):
     out = f"{box.work}/out"

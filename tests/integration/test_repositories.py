@@ -165,6 +165,7 @@ def test_kinds_that_publish_cannot_do_are_named_before_the_run(box):
     os.mkdir(repo)
     box.git("init", "-q", "--object-format=sha256", repo)
     box.write(f"{repo}/a.txt", "a\n")
+    box.settle()
     run = box.shell("echo b >a.txt", cwd=repo).expect(0)
     check(has_word(run.err, "sha256"), run.told())
     box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo).expect(1)

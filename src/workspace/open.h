@@ -53,7 +53,8 @@ Result<> CheckRoot(const OpenRequest& request);
 
 // On an error nothing is left but what lies in the sandbox's directory: the caller removes that. A
 // repository whose work tree is not `root` itself is not carried along (git is not available
-// inside). The pin is set last, unless `ephemeral`.
+// inside). The pin is set last, unless `ephemeral`; where the repository may not be written, a note
+// says that there is none.
 Result<Opened> OpenLive(const SandboxDir& dir, const OpenRequest& request);
 
 // The same mounts again for a kept sandbox that is not live (`--in`). kFailedPrecondition when the

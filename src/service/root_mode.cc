@@ -26,23 +26,29 @@ bool IsPrivate(const plan::Op& op, const plan::Source& source, const Session& se
          IsBelow(source.path, session.opened.meta.workspace_path);
 }
 
-int32_t AddSlot(UniqueFd fd, Session* session) {
+// From now on the source is a descriptor, and the Plan no longer names a path for it.
+void Replace(plan::Source* source, UniqueFd fd, Session* session) {
   session->slots.push_back(std::move(fd));
-  return static_cast<int32_t>(session->slots.size() - 1);
+  *source = plan::Source{};
+  source->fd_slot = static_cast<int32_t>(session->slots.size() - 1);
 }
 
-// Upper and work must lie on one mount (overlayfs): a detached clone of their parent, and the two
-// directories in it handed over. They belong to the leased ids on disk, never to root: a set-user-id
-// file that a payload leaves there is nobody's (RT-25).
+// Upper and work must lie on one mount (overlayfs): a detached clone of the directory that holds both
+// goes over as one slot. They belong to the leased ids on disk, never to root: a set-user-id file that
+// a payload leaves there is nobody's (RT-25).
 Result<> HandOverUpper(plan::Op* op, const launch::IdLease& lease, Session* session) {
   std::string parent = op->upper.path.substr(0, op->upper.path.rfind('/'));
-  UniqueFd tree = BAWN_TRY(sys::CloneTree(AT_FDCWD, parent, false));
-  for (plan::Source* source : {&op->upper, &op->work}) {
-    std::string name = source->path.substr(source->path.rfind('/') + 1);
-    UniqueFd directory = BAWN_TRY(sys::OpenDir(tree.get(), name, sys::kUntrusted));
-    BAWN_CHECK_OK(sys::Fchown(directory.get(), lease.outer_uid, lease.outer_gid));
-    source->fd_slot = AddSlot(std::move(directory), session);
+  if (op->upper.path != parent + "/upper" || op->work.path != parent + "/work") {
+    return Fail(ErrorCode::kInternal, "an overlay whose upper and work are not side by side");
   }
+  UniqueFd tree = BAWN_TRY(sys::CloneTree(AT_FDCWD, parent, false));
+  for (const char* name : {"", "upper", "work"}) {
+    std::string place = name[0] == '\0' ? parent : parent + "/" + name;
+    UniqueFd directory = BAWN_TRY(sys::OpenDir(AT_FDCWD, place, sys::kNoSymlinks));
+    BAWN_CHECK_OK(sys::Fchown(directory.get(), lease.outer_uid, lease.outer_gid));
+  }
+  op->work = plan::Source{};
+  Replace(&op->upper, std::move(tree), session);
   return {};
 }
 
@@ -51,13 +57,22 @@ Result<> HandOver(plan::Op* op, const launch::IdLease& lease, Session* session) 
     if (!IsPrivate(*op, source, *session)) continue;
     UniqueFd tree =
         BAWN_TRY(contain::IdmappedTree(source.path, 0, 0, lease.outer_uid, lease.outer_gid));
-    source.fd_slot = AddSlot(std::move(tree), session);
+    Replace(&source, std::move(tree), session);
   }
-  if (!op->upper.path.empty()) BAWN_CHECK_OK(HandOverUpper(op, lease, session));
+  if (op->upper.path.starts_with('/')) BAWN_CHECK_OK(HandOverUpper(op, lease, session));
   return {};
 }
 
 }  // namespace
+
+contain::SubIdFiles SubIdFilesOf(const Caller& caller) {
+  contain::SubIdFiles files;
+  std::string directory = caller.Env("BAWN_SUBID_DIR");
+  if (directory.empty()) return files;
+  files.subuid = directory + "/subuid";
+  files.subgid = directory + "/subgid";
+  return files;
+}
 
 bool IsRootMode(const Caller& caller) { return caller.ids.uid == 0; }
 
@@ -72,7 +87,7 @@ Result<> CheckRootTree(const std::string& path) {
 }
 
 Result<> EnterRootMode(Session* session) {
-  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session->state));
+  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session->state, SubIdFilesOf(session->caller)));
   // Leases of sandboxes that are gone and left nothing come back first.
   BAWN_CHECK_OK(ranges.ReleaseAbandoned([&](const std::string& id) {
     return sys::Fstatat(session->state.fd.get(), "sb/" + id + "/layers").has_value();
@@ -88,7 +103,7 @@ Result<> EnterRootMode(Session* session) {
 
 Result<> LeaveRootMode(const Session& session) {
   if (!session.ids || session.opened.meta.kept) return {};
-  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session.state));
+  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session.state, SubIdFilesOf(session.caller)));
   return ranges.Release(session.dir.id);
 }
 

@@ -60,6 +60,14 @@ Result<Opened> OpenLive(const SandboxDir& dir, const OpenRequest& request);
 // tree is not the one it was opened on, or has become one that could not be opened.
 Result<Opened> Reopen(const SandboxDir& dir, const SandboxMeta& meta, const OpenRequest& request);
 
+// After a sandbox's changes were synced to disk: takes away the mark that a volatile mount leaves
+// in the work directories (the workspace's and the git directory's), without which the kernel
+// refuses to mount the layers again. Only when nothing is mounted from them. May be repeated.
+// Source: overlayfs.rst "Volatile mount"; the mark lies below a directory of mode 000.
+Result<> ForgetVolatile(const SandboxDir& dir);
+// Is the mark there? Then the changes may not all be on disk.
+bool IsVolatile(const SandboxDir& dir);
+
 // The pin ref refs/bawn/base/<id> (none for ephemeral): a loose ref written by link(2), removed at
 // the sandbox's end and by recovery; also out of packed-refs, where the host's gc may have put it.
 // Both may be repeated.

@@ -121,8 +121,8 @@ TEST(EngineWallsTest, NoHostProgramCanBeWrittenWhileJobsStart) {
 }
 
 // RT-36, as in a container: something covers a part of /proc, so the kernel refuses a fresh one.
-// The layers say so, the outer /proc is not shown instead, and no job runs. Exit codes of the child name the
-// check.
+// The layers say so, the outer /proc is not shown instead, and no job runs. Exit codes of the child
+// name the check.
 int BehindAMaskedProc() {
   uid_t uid = getuid();
   gid_t gid = getgid();

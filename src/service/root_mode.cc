@@ -33,9 +33,9 @@ void Replace(plan::Source* source, UniqueFd fd, Session* session) {
   source->fd_slot = static_cast<int32_t>(session->slots.size() - 1);
 }
 
-// Upper and work must lie on one mount (overlayfs): a detached clone of the directory that holds both
-// goes over as one slot. They belong to the leased ids on disk, never to root: a set-user-id file that
-// a payload leaves there is nobody's (RT-25).
+// Upper and work must lie on one mount (overlayfs): a detached clone of the directory that holds
+// both goes over as one slot. They belong to the leased ids on disk, never to root: a set-user-id
+// file that a payload leaves there is nobody's (RT-25).
 Result<> HandOverUpper(plan::Op* op, const launch::IdLease& lease, Session* session) {
   std::string parent = op->upper.path.substr(0, op->upper.path.rfind('/'));
   if (op->upper.path != parent + "/upper" || op->work.path != parent + "/work") {
@@ -87,7 +87,8 @@ Result<> CheckRootTree(const std::string& path) {
 }
 
 Result<> EnterRootMode(Session* session) {
-  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session->state, SubIdFilesOf(session->caller)));
+  launch::IdRanges ranges =
+      BAWN_TRY(launch::IdRanges::Open(session->state, SubIdFilesOf(session->caller)));
   // Leases of sandboxes that are gone and left nothing come back first.
   BAWN_CHECK_OK(ranges.ReleaseAbandoned([&](const std::string& id) {
     return sys::Fstatat(session->state.fd.get(), "sb/" + id + "/layers").has_value();
@@ -103,7 +104,8 @@ Result<> EnterRootMode(Session* session) {
 
 Result<> LeaveRootMode(const Session& session) {
   if (!session.ids || session.opened.meta.kept) return {};
-  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session.state, SubIdFilesOf(session.caller)));
+  launch::IdRanges ranges =
+      BAWN_TRY(launch::IdRanges::Open(session.state, SubIdFilesOf(session.caller)));
   return ranges.Release(session.dir.id);
 }
 

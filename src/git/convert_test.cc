@@ -92,11 +92,10 @@ void Compare(const std::string& autocrlf, const std::string& eol, unsigned seed)
     const auto blob = ours.ToGit(commit, path, content);
     ASSERT_TRUE(blob) << blob.error().message;
     ASSERT_EQ(Repo::HashBlob(*blob), index.at(path).second)
-        << path << " base "
-        << testing::PrintToString(
-               repo.Git("cat-file blob " + commit + ":" + path + " 2>/dev/null || true"))
-        << " autocrlf=" << autocrlf << " eol=" << eol
-        << " attributes: " << kAttributes[std::stoul(path.substr(path.find(".k") + 2))] << "\n"
+        << path << " autocrlf=" << autocrlf << " eol=" << eol << "\n"
+        << attributes << "base: "
+        << testing::PrintToString(repo.Git("cat-file blob " + commit + ":" + path + " || true"))
+        << "\n"
         << testing::PrintToString(content) << " -> " << testing::PrintToString(*blob)
         << "\ngit: " << testing::PrintToString(repo.Git("cat-file blob " + index.at(path).second));
   }
@@ -116,7 +115,7 @@ TEST(ConvertTest, AgreesWithGitAddAndCheckout) {
   for (const std::string autocrlf : {"", "false", "true", "input"}) {
     for (const std::string eol : {"", "lf", "crlf"}) {
       if (autocrlf == "input" && eol == "crlf") continue;  // git refuses this configuration
-      for (int round = 0; round < 3; ++round) Compare(autocrlf, eol, seed++);
+      for (int round = 0; round < 2; ++round) Compare(autocrlf, eol, seed++);
       if (testing::Test::HasFatalFailure()) return;
     }
   }

@@ -15,7 +15,7 @@ namespace bawn::git {
 namespace {
 
 // Extensions that change nothing for a reader of objects and refs, or whose values CheckExtension
-// judges. libgit2 1.5 would refuse the repository for any of them (RT-23, cases.md E-10).
+// judges. libgit2 1.5 would refuse the repository for any of them (RT-23, case E-10).
 constexpr std::array kJudgedHere = {"worktreeconfig",    "partialclone", "preciousobjects",
                                     "relativeworktrees", "objectformat", "refstorage"};
 

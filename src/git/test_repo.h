@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "git/repo.h"
 #include "sys/files.h"
+#include "sys/processes.h"
 
 namespace bawn::git {
 
@@ -44,10 +44,7 @@ class TestRepo {
   }
   TestRepo(const TestRepo&) = delete;
   TestRepo& operator=(const TestRepo&) = delete;
-  ~TestRepo() {
-    const std::string command = "chmod -R u+rwX '" + root_ + "'; rm -rf '" + root_ + "'";
-    std::ignore = system(command.c_str());  // NOLINT
-  }
+  ~TestRepo() { Run("chmod -R u+rwX '" + root_ + "'; rm -rf '" + root_ + "'"); }
 
   const std::string& root() const { return root_; }
   std::string tree() const { return root_ + "/tree"; }
@@ -55,13 +52,8 @@ class TestRepo {
 
   // Runs in the temporary directory; the test fails when it exits with something else than `exit`.
   std::string Shell(const std::string& command, int exit = 0) const {
-    const std::string line = "cd '" + root_ + "' && { " + command + "\n}";
-    FILE* pipe = popen(line.c_str(), "re");  // NOLINT
-    if (pipe == nullptr) abort();
     std::string out;
-    char buffer[65536];
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
-    const int status = pclose(pipe);
+    const int status = Run("cd '" + root_ + "' && { " + command + "\n}", &out);
     EXPECT_EQ(status, exit << 8) << command;
     return out;
   }
@@ -126,6 +118,27 @@ class TestRepo {
   }
 
  private:
+  // Returns the status of wait(2); what it wrote to stdout in `*out`.
+  static int Run(const std::string& command, std::string* out = nullptr) {
+    const UniqueFd shell = *sys::Openat2(AT_FDCWD, "/bin/sh", O_RDONLY);
+    const UniqueFd null = *sys::Openat2(AT_FDCWD, "/dev/null", O_RDWR);
+    const UniqueFd output = *sys::Memfd("output");
+    sys::SpawnSpec spec;
+    spec.program_fd = shell.get();
+    spec.argv = {"sh", "-c", command};
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      spec.envp.emplace_back(*variable);
+    }
+    spec.fds = {null.get(), output.get(), STDERR_FILENO};
+    const sys::Child child = *sys::Spawn(spec);
+    bool ended = false;
+    const sys::Exit exit = *sys::WaitPidfd(child.pidfd.get(), /*wait=*/true, &ended);
+    if (out != nullptr) {
+      lseek(output.get(), 0, SEEK_SET);
+      *out = *sys::ReadAll(output.get(), 1 << 30);
+    }
+    return exit.status;
+  }
   static std::string Real(const std::string& path) {
     char* real = realpath(path.c_str(), nullptr);
     std::string result = real;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "gates_text.h"
+#include "plan/gates_text.h"
 #include "plan/path_alias.h"
 
 namespace bawn::plan {
@@ -148,7 +148,7 @@ bool IsDotGitAlias(std::string_view component) {
 }
 
 GateVerdict JudgePath(std::string_view path) {
-  static const Table kTable(kGatesText);  // constant data, parsed at first use
+  static const Table kTable(GatesText());  // constant data, parsed at first use
   std::vector<std::string> components;
   for (const std::string_view component : Split(path, '/')) {
     if (IsDotGitAlias(component)) {
@@ -159,6 +159,30 @@ GateVerdict JudgePath(std::string_view path) {
     components.push_back(FoldName(component));
   }
   return components.empty() ? GateVerdict{} : kTable.Judge(components);
+}
+
+GateVerdict JudgeSymlink(std::string_view path, std::string_view target) {
+  const GateVerdict out{.kind = GateKind::kRunsByItself,
+                        .rule_id = "gate.symlink-out",
+                        .reason =
+                            "what is written or read through this link is outside of the "
+                            "workspace"};
+  if (target.starts_with('/')) return out;
+  size_t depth = Split(path, '/').size() - 1;
+  for (const std::string_view component : Split(target, '/')) {
+    if (IsDotGitAlias(component)) {
+      return {.kind = GateKind::kRunsByItself,
+              .rule_id = "gate.symlink-git",
+              .reason = "the link leads into a git directory"};
+    }
+    if (component == ".") continue;
+    if (component != "..") {
+      ++depth;
+    } else if (depth-- == 0) {
+      return out;
+    }
+  }
+  return {};
 }
 
 GateVerdict BareRepositoryVerdict() {

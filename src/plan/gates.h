@@ -1,7 +1,7 @@
 // plan/gates.h
 // Which changed paths run by themselves on the host (an explicit yes at publish and apply) and
 // which run when someone builds (shown apart). Text: policy/gates.txt; the table is compiled in
-// here. Judged on the final path of the result, whether or not it existed before (cases.md O-12).
+// here. Judged on the final path of the result, whether or not it existed before (case O-12).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,10 @@ bool IsDotGitAlias(std::string_view component);
 // there obeys its config (RT-24). Whether it looks like one is found out in review/, which sees the
 // whole result.
 GateVerdict BareRepositoryVerdict();
+
+// A symlink that is absolute, leads out of the workspace or into a .git: needs a yes (RT-24).
+// Judged by its text alone: `target` as stored in the link at `path`.
+GateVerdict JudgeSymlink(std::string_view path, std::string_view target);
 
 // Files whose gate depends on what changed in them: package.json, composer.json and .gitattributes.
 // kNone when nothing that runs by itself differs, or when the file is no such file; a file that

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "gates_text.h"
+#include "plan/gates_text.h"
 
 namespace bawn::plan {
 namespace {
@@ -150,8 +150,23 @@ TEST(GatesTest, AliasesOfDotGitAreNeverTaken) {
   }
 }
 
+TEST(GatesTest, LinksThatLeaveTheWorkspaceNeedAYes) {
+  const auto rule = [](const char* path, const char* target) {
+    return std::string(JudgeSymlink(path, target).rule_id);
+  };
+  EXPECT_EQ(rule("l", "/etc/passwd"), "gate.symlink-out");
+  EXPECT_EQ(rule("l", ".."), "gate.symlink-out");
+  EXPECT_EQ(rule("a/b/l", "../../../x"), "gate.symlink-out");
+  EXPECT_EQ(rule("a/b/l", "x/../../../../y"), "gate.symlink-out");
+  EXPECT_EQ(rule("l", ".git/hooks"), "gate.symlink-git");
+  EXPECT_EQ(rule("a/l", "../.GIT/config"), "gate.symlink-git");
+  EXPECT_EQ(rule("a/b/l", "../../x"), "");
+  EXPECT_EQ(rule("a/l", "./b//c/.."), "");
+  EXPECT_EQ(rule("l", "..."), "");
+}
+
 TEST(GatesTest, TheTableIsWholeAndItsRulesAreUnique) {
-  const std::string text(kGatesText);
+  const std::string text(GatesText());
   size_t rows = 0;
   std::set<std::string> rules;
   for (size_t at = 0; at < text.size();) {

@@ -41,8 +41,8 @@ struct Op {
   OpKind kind = OpKind::kDir;
   std::string target;  // in the view
   std::vector<Source> lowers;
-  Source upper;
-  Source work;
+  Source upper;  // with a slot and no `work`: the directory that holds "upper" and "work", since
+  Source work;   // the two must lie on one mount
   std::string content;
   uint32_t mode = 0755;
   uint64_t size_bytes = 0;

@@ -96,12 +96,11 @@ Result<> EndSandbox(const workspace::SandboxDir& dir, workspace::SandboxMeta& me
 }
 
 Result<> RememberCarried(const workspace::SandboxDir& dir,
-                         const std::vector<const workspace::Change*>& changes) {
+                         const std::vector<CarriedPath>& carried) {
   workspace::Remembered remembered = BAWN_TRY(workspace::ReadRemembered(dir));
   UniqueFd upper = BAWN_TRY(sys::OpenDir(dir.fd.get(), "layers/0/upper", sys::kUntrusted));
-  for (const workspace::Change* change : changes) {
-    remembered.carried[change->path] =
-        CarriedAs(upper.get(), change->path, workspace::Fingerprint(*change));
+  for (const CarriedPath& one : carried) {
+    remembered.carried[one.path] = CarriedAs(upper.get(), one.path, one.fingerprint);
   }
   return workspace::WriteRemembered(dir, remembered);
 }

@@ -25,8 +25,10 @@ Result<> EndSandbox(const workspace::SandboxDir& dir, workspace::SandboxMeta& me
                     const std::string& state);
 
 // These changes are no longer pending.
-Result<> RememberCarried(const workspace::SandboxDir& dir,
-                         const std::vector<const workspace::Change*>& changes);
+struct CarriedPath {
+  std::string path, fingerprint;
+};
+Result<> RememberCarried(const workspace::SandboxDir& dir, const std::vector<CarriedPath>& carried);
 
 // After the last action of a journal: remembers or ends, and drops older journals. `tree_fd`: the
 // user's tree as the last action just left it; -1 when it was taken up later, so that nobody knows

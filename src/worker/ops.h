@@ -1,16 +1,33 @@
 // worker/ops.h
-// bawn-worker's requests and answers (wire/worker.h carries them). One row per op in worker/table.cc:
-// {op, handler, needs the sandbox's lock}. The JSON members:
+// bawn-worker's requests and answers (wire/worker.h carries them). One row per op in
+// worker/table.cc: {op, handler, what it needs of the sandbox's lock}. Paths are escaped names
+// (base/text.h) both ways; members that are absent have the empty value of their type.
 //   request: {"op": …, "state": PATH, "sandbox": ID, …}
-//     changes   {names_only}                       -> {review}
-//     diff      {stat, names_only, digest_only, colour, terminal, include_ignored, paths[], json}
-//                                                  -> text on descriptor 1, {digest, paths, ignored}
-//     publish   {branch, message, author?, paths[], reviewed?, unreviewed, yes_paths[], squash,
-//                include_dirty, update_tree}       -> Prepared {digest, summary, gated[], refused[]}
-//                                                  -> Done {commit, branch, ref, parents[], deploy, …}
-//     apply     {paths[], reviewed?, unreviewed, yes_paths[], undo} -> Prepared …, Done {written, …}
-//     discard   {}                                 -> Done {}
-//   failure: Failed {"message", "hint", "rule", "kind", "code", "errno"}
+//     changes  {names_only, paths[]}       -> Done {review}
+//     diff     {stat, names_only, nul_terminated, digest_only, colour, terminal, include_ignored,
+//               paths[], json}             -> text on descriptor 1, then
+//                                             Done {digest (null with names_only), paths: COUNT,
+//                                                   ignored: COUNT, base_changed_since_open}
+//              digest_only writes the digest and a newline there, json the review, names_only the
+//              names, one a line (escaped) or each ended by NUL (as they are)
+//     publish  {branch, message, author {name, email}, paths[], reviewed, unreviewed, yes_paths[],
+//               squash, include_dirty, update_tree}
+//              -> Prepared {digest, summary {added, modified, deleted}, refused[], gated[],
+//                           builds[], notes[], unrecorded[], ignored, not_named, branch, ref,
+//                           base_changed_since_open}
+//                 refused, gated, builds, notes: {path, rule?, reason, hint?}
+//              -> Done: the same, and {commit, parents[], tree_changed, deploy, live, warnings[],
+//                           inside_commits (null: never looked at), squashed, ended, state}
+//     apply    {paths[], reviewed, unreviewed, yes_paths[], undo}
+//              -> Prepared as publish, without branch and ref; undo: {undo: true, summary}
+//              -> Done: the same, and {written, deleted, directories, left[] {path, why},
+//                           tree_changed, ended, state}
+//     discard  {}                          -> Done {state}
+//   Commit: {yes_paths[]}. Where the request had neither `reviewed` nor `unreviewed`, it is the yes
+//   to what Prepared showed, gated paths included: a person was asked. Else every gated path must
+//   be among the `yes_paths` of request or Commit.
+//   failure: Failed {"message", "hint", "rule", "kind", "code", "errno"}; `code` is the ErrorCode
+//   as a word, "failed_precondition".
 #pragma once
 
 #include <string>
@@ -20,7 +37,9 @@
 
 namespace bawn::worker {
 
-// Serves one session on `socket_fd`; text goes to `text_fd`. Returns the process's exit code.
+// Serves one session on `socket_fd`; text goes to `text_fd`. Returns the process's exit code: 0
+// after Done, 1 after Failed or when the other end left a Prepared unanswered.
+// Needs: git::InitGit() before, SIGPIPE ignored.
 int ServeSession(int socket_fd, int text_fd);
 
 }  // namespace bawn::worker

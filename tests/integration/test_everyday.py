@@ -168,7 +168,7 @@ def test_e30_copied_up_but_equal_is_no_change(box):
     repo = box.repo(files={"a.txt": "a\n" * 1000, "b.txt": "b\n"})
     box.run("sh", "-c", "ln a.txt other && rm other && chmod 600 b.txt && chmod 644 b.txt && "
             "touch a.txt && git status --porcelain", cwd=repo).expect(0)
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "kept sandboxes")
+    equal(box.kept(repo), [], "kept sandboxes")
     _, receipt = box.receipt("sh", "-c", "ln a.txt other && rm other; echo n >n", cwd=repo)
     equal(box.names(repo), ["n"], "names")
     equal((receipt["workspace"]["added"], receipt["workspace"]["modified"]), (1, 0), "counts")
@@ -185,4 +185,4 @@ def test_e03_protected_names_inside_the_workspace(box):
     run.expect(0)
     equal(run.out.split(), ["20", "3", "7"], "sizes")
     check(".env" in str(receipt), "the receipt does not name .env")
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "kept sandboxes")
+    equal(box.kept(repo), [], "kept sandboxes")

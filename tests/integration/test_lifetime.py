@@ -40,6 +40,8 @@ def test_kill_9_of_bawn_ends_the_payload_within_100_ms(box):
             check(time.monotonic() - start < 10, "the payload lives on")
         took.append(time.monotonic() - start)
         stop(process)
+    # What it left on disk is the next command's to clean (the leak check looks after this).
+    box.bawn("list", cwd=repo).expect(0)
     check(sorted(took)[2] < 0.1, f"median {sorted(took)[2] * 1000:.0f} ms of {took}")
 
 
@@ -151,19 +153,12 @@ def test_file_count_limit_ends_the_job_and_everything_else_works(box):
 
 def test_disk_limit_ends_the_job(box):
     repo = box.repo()
-    run, receipt = box.receipt("sh", "-c", "head -c 400M /dev/zero >big; sleep 20", cwd=repo,
-                               seconds=60, options=("--disk", "32MiB", "--timeout", "30s"))
+    run, receipt = box.receipt("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do head -c 10M /dev/zero "
+                               ">big-$i; done; sleep 20", cwd=repo, seconds=60,
+                               options=("--disk", "32MiB", "--timeout", "30s"))
     run.expect(137)
     equal(receipt["outcome"]["killed_by"], "disk", "killed_by")
     box.bawn("discard", "@last", "--yes", cwd=repo).expect(0)
-
-
-def test_full_private_tmp_is_named(box):
-    repo = box.repo()
-    run, receipt = box.receipt("sh", "-c", "head -c 64G /dev/zero >/dev/shm/x", cwd=repo,
-                               seconds=60, options=("--ephemeral",))
-    check(run.code != 0, run.told())
-    check("shm" in (receipt["outcome"]["hint"] or ""), str(receipt["outcome"]))
 
 
 def test_two_runs_at_once_do_not_meet(box):
@@ -183,5 +178,5 @@ def test_several_jobs_in_one_kept_sandbox(box):
         box.run("sh", "-c", f"echo {number} >>n", options=("--in", "kept"), cwd=repo).expect(0)
     run = box.run("cat", "n", options=("--in", "kept"), cwd=repo).expect(0)
     equal(run.out, "1\n2\n3\n", "what three jobs wrote")
-    equal(len(box.json("list", cwd=repo)["sandboxes"]), 1, "sandboxes")
+    equal(len(box.kept(repo)), 1, "sandboxes")
     box.bawn("discard", "kept", "--yes", cwd=repo).expect(0)

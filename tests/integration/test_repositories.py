@@ -115,8 +115,7 @@ def test_empty_job_has_an_empty_diff(box):
         before = box.git("status", "--porcelain", cwd=repo)
         box.run("true", options=("--name", "empty"), cwd=repo).expect(0)
         equal(box.git("status", "--porcelain", cwd=repo), before, "status outside")
-        listed = box.json("list", cwd=repo).get("sandboxes", [])
-        equal(listed, [], "kept sandboxes after a job that changed nothing")
+        equal(box.kept(repo), [], "kept sandboxes after a job that changed nothing")
 
     for_each_kind(box, act)
 
@@ -128,7 +127,7 @@ def test_looking_with_git_changes_nothing(box):
         lines = run.out.splitlines()
         equal(len(lines), 2, f"lines of output ({run.out!r})")
         check(not lines[-1].endswith("-dirty"), run.told())
-        equal(box.json("list", cwd=repo).get("sandboxes", []), [], "kept sandboxes")
+        equal(box.kept(repo), [], "kept sandboxes")
 
     for_each_kind(box, act)
 
@@ -166,6 +165,7 @@ def test_kinds_that_publish_cannot_do_are_named_before_the_run(box):
     os.mkdir(repo)
     box.git("init", "-q", "--object-format=sha256", repo)
     box.write(f"{repo}/a.txt", "a\n")
+    box.settle()
     run = box.shell("echo b >a.txt", cwd=repo).expect(0)
     check(has_word(run.err, "sha256"), run.told())
     box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo).expect(1)

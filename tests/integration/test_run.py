@@ -1,6 +1,8 @@
 """`bawn run`: streams, directory, environment, exit codes, what it says, what it leaves."""
 import os
+import shutil
 import subprocess
+import tempfile
 
 from support.box import bawn_lines, has_word
 from support.marks import check, equal
@@ -128,6 +130,19 @@ def test_options_after_the_command_are_the_jobs(box):
     equal(run.out, "--ephemereal -w\n", "arguments")
 
 
+def test_workspaces_below_temporary_directories_work(box):
+    """Their paths are also those of private places inside."""
+    for base in ("/tmp", "/var/tmp", "/dev/shm"):
+        path = tempfile.mkdtemp(prefix="bawn-test-", dir=base)
+        try:
+            box.write(f"{path}/a", "a\n")
+            run = box.run("sh", "-c", "cat a; pwd; echo x >/tmp/x", options=("--ephemeral",),
+                          cwd=path).expect(0)
+            equal(run.out, f"a\n{path}\n", f"output below {base}")
+        finally:
+            shutil.rmtree(path)
+
+
 def test_refused_workspaces_are_named(box):
     for path in ("/", "/usr", box.home, os.path.dirname(box.home)):
         run = box.bawn("run", "-w", path, "--", "true", cwd="/").expect(125)
@@ -156,7 +171,7 @@ def test_ephemeral_leaves_nothing(box):
     box.run("sh", "-c", "echo x >a.txt; echo y >new", options=("--ephemeral",), cwd=repo).expect(0)
     equal(box.git("for-each-ref", cwd=repo), refs, "refs")
     equal(sorted(os.listdir(f"{repo}/.git")), entries, "entries of .git")
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "sandboxes")
+    equal(box.kept(repo), [], "sandboxes")
     equal(sandbox_layers(box), [], "layers")
 
 

@@ -1,0 +1,18 @@
+// review/lfs.h
+// A Git LFS pointer file (the LFS specification): what the repository holds instead of the content.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bawn::review {
+
+struct LfsPointer {
+  std::string sha256;
+  uint64_t size = 0;
+};
+std::optional<LfsPointer> ParseLfsPointer(std::string_view blob);
+
+}  // namespace bawn::review

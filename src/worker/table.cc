@@ -1,0 +1,115 @@
+// The table of ops, and the session around them.
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "sys/files.h"
+#include "wire/worker.h"
+#include "worker/ops.h"
+#include "worker/session.h"
+
+namespace bawn::worker {
+namespace {
+
+struct Row {
+  std::string_view op;
+  Result<Json> (*handler)(Session&);
+  Lock lock;
+};
+
+constexpr std::array<Row, 5> kTable = {{
+    {"changes", RunChanges, Lock::kIfFree},
+    {"diff", RunDiff, Lock::kIfFree},
+    {"publish", RunPublish, Lock::kRequired},
+    {"apply", RunApply, Lock::kRequired},
+    {"discard", RunDiscard, Lock::kRequired},
+}};
+
+std::string_view CodeName(ErrorCode code) {
+  constexpr std::string_view kNames[] = {"invalid_argument",
+                                         "not_found",
+                                         "permission_denied",
+                                         "failed_precondition",
+                                         "conflict",
+                                         "resource_exhausted",
+                                         "deadline_exceeded",
+                                         "unavailable",
+                                         "system",
+                                         "internal"};
+  return kNames[static_cast<size_t>(code)];
+}
+
+std::string FailureText(const Error& error) {
+  JsonObject json;
+  // Messages quote names of the payload: whatever they hold, the frame is valid UTF-8.
+  auto text = [](const std::string& value) {
+    return IsValidUtf8(value) ? value : EscapeName(value);
+  };
+  json["message"] = text(error.message);
+  json["hint"] = text(error.hint);
+  json["rule"] = text(error.rule);
+  json["kind"] = error.kind;
+  json["code"] = CodeName(error.code);
+  json["errno"] = error.sys_errno;
+  return ToJsonText(Json(std::move(json)));
+}
+
+Result<const Row*> FindRow(const Json& request) {
+  std::string op = BAWN_TRY(TextMember(request, "op"));
+  std::vector<std::string_view> known;
+  for (const Row& row : kTable) {
+    if (row.op == op) return &row;
+    known.push_back(row.op);
+  }
+  std::string near = Nearest(op, known);
+  return Fail(ErrorCode::kInvalidArgument, "unknown op: " + EscapeName(op),
+              near.empty() ? "" : "did you mean " + near + "?", "worker.op");
+}
+
+Result<> OpenSandbox(Session& session, Lock lock) {
+  std::string path = BAWN_TRY(NameMember(session.request, "state"));
+  std::string id = BAWN_TRY(TextMember(session.request, "sandbox"));
+  session.state = BAWN_TRY(workspace::OpenStateDir(
+      {.bawn_state_dir = path, .xdg_state_home = {}, .home = {}, .uid = geteuid()}));
+  Result<workspace::SandboxDir> dir = workspace::OpenSandboxDir(session.state, id, true);
+  bool live = !dir && dir.error().code == ErrorCode::kConflict;
+  if (live && lock == Lock::kIfFree) {
+    dir = workspace::OpenSandboxDir(session.state, id, false);
+  }
+  if (!dir) return std::unexpected(std::move(dir).error());
+  session.dir = std::move(*dir);
+  return {};
+}
+
+Result<Json> Serve(Session& session) {
+  wire::WorkerMessage message = BAWN_TRY(wire::ReceiveWorkerMessage(session.socket_fd));
+  if (message.frame != wire::WorkerFrame::kRequest) {
+    return Fail(ErrorCode::kInternal, "a session starts with a Request");
+  }
+  session.request = BAWN_TRY(ParseJson(message.json, {.bytes_max = wire::kWorkerFrameBytesMax}));
+  const Row* row = BAWN_TRY(FindRow(session.request));
+  BAWN_CHECK_OK(OpenSandbox(session, row->lock));
+  return row->handler(session);
+}
+
+}  // namespace
+
+int ServeSession(int socket_fd, int text_fd) {
+  Session session;
+  session.socket_fd = socket_fd;
+  session.text_fd = text_fd;
+  Result<Json> answer = Serve(session);
+  if (!answer && answer.error().kind == kUnanswered) return 1;
+  // The other end may be gone by now; then there is nobody to tell.
+  if (!answer) {
+    (void)wire::SendWorkerMessage(socket_fd, wire::WorkerFrame::kFailed,
+                                  FailureText(answer.error()));
+    return 1;
+  }
+  Result<> sent = wire::SendWorkerMessage(socket_fd, wire::WorkerFrame::kDone, ToJsonText(*answer));
+  return sent ? 0 : 1;
+}
+
+}  // namespace bawn::worker

@@ -1,4 +1,6 @@
 #include <cerrno>
+#include <string>
+#include <utility>
 
 #include "sys/files.h"
 #include "workspace/open.h"
@@ -23,13 +25,17 @@ Result<> ForgetVolatile(const SandboxDir& dir) {
 
 bool IsVolatile(const SandboxDir& dir) {
   for (const char* name : kWorkDirs) {
-    std::string inner = std::string(name) + "/work";
-    Result<UniqueFd> held =
-        sys::Openat2(dir.fd.get(), inner, O_PATH | O_DIRECTORY, 0, sys::kUntrusted);
-    if (!held) continue;
-    // Mode 000 by the kernel's own hand; the owner may open it.
-    if (!sys::FchmodPath(held->get(), 0700)) return true;
-    if (sys::Fstatat(held->get(), "incompat/volatile")) return true;
+    // Both directories on the way are of mode 000 by the kernel's own hand; the owner may open
+    // them.
+    UniqueFd held;
+    for (std::string path = std::string(name) + "/work";; path = "incompat") {
+      Result<UniqueFd> next = sys::Openat2(held.valid() ? held.get() : dir.fd.get(), path,
+                                           O_PATH | O_DIRECTORY, 0, sys::kUntrusted);
+      if (!next) break;
+      held = std::move(*next);
+      if (!sys::FchmodPath(held.get(), 0700)) return true;
+      if (sys::Fstatat(held.get(), "volatile")) return true;
+    }
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #include "workspace/open.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -141,6 +142,10 @@ class Opening {
     out_.meta.common_dir = repository.common_dir;
     out_.meta.base_ref = repository.head_ref;
     out_.meta.base_commit = repository.head_commit;
+    if (faccessat(AT_FDCWD, (repository.common_dir + "/refs").c_str(), W_OK, AT_EACCESS) != 0) {
+      out_.notes.push_back("git: the repository may not be written (" + ErrnoName(errno) +
+                           "): its base commit is not pinned, and publish is not possible");
+    }
     Identity author = AuthorIdentity(request_.git_config, request_.environment);
     if (author.name.empty() || author.email.empty()) {
       out_.notes.push_back(
@@ -230,19 +235,6 @@ class Opening {
       out_.notes.push_back("covered: " + Names(meta.covered) + " (--show PATH shows one)");
     }
     out_.facts = request_.private_place ? PrivateViewOf(dir_, meta) : BAWN_TRY(ViewOf(dir_, meta));
-    bool wanted =
-        !meta.ephemeral && !meta.base_commit.empty() && request_.repository->unsupported.empty();
-    return wanted ? Pin() : Result<>();
-  }
-
-  // Last: an opening that failed has written nothing outside the sandbox's directory.
-  Result<> Pin() {
-    Result<> pinned = PinBase(*request_.repository, dir_.id, out_.meta.base_commit);
-    if (pinned) return {};
-    int code = pinned.error().sys_errno;
-    if (code != EACCES && code != EROFS && code != EPERM) return pinned;
-    out_.notes.push_back("git: the base commit cannot be pinned (" + ErrnoName(code) +
-                         "); a gc of the repository may remove it once no branch holds it");
     return {};
   }
 
@@ -255,6 +247,13 @@ class Opening {
   std::optional<InitialLayer> initial_;
   Opened out_;
 };
+
+// The two work directories lie on one file system: what made the workspace's layer durable (and
+// took its volatile mark) did the same for the git directory's.
+Result<> SettleGitDir(const SandboxDir& dir) {
+  if (sys::Fstatat(dir.fd.get(), "layers/0/work/work")) return {};
+  return ForgetVolatile(dir);
+}
 
 }  // namespace
 
@@ -276,6 +275,7 @@ Result<Opened> Reopen(const SandboxDir& dir, const SandboxMeta& meta, const Open
     return refuse("is not the directory that the sandbox was opened on");
   }
   if (meta.rung == "overlay") {
+    BAWN_CHECK_OK(SettleGitDir(dir));
     ScanResult nothing;
     LadderInput input{root.get(), meta.workspace_path, dir.fd.get(), st.uid, st.gid, &nothing};
     std::vector<CopyReason> reasons = BAWN_TRY(ReasonsToCopy(input));

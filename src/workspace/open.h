@@ -53,8 +53,8 @@ Result<> CheckRoot(const OpenRequest& request);
 
 // On an error nothing is left but what lies in the sandbox's directory: the caller removes that. A
 // repository whose work tree is not `root` itself is not carried along (git is not available
-// inside). The pin is set last, unless `ephemeral`; where the repository may not be written, a note
-// says that there is none.
+// inside). The pin is the caller's next step, after it wrote meta.json: only then can a recovery
+// find it.
 Result<Opened> OpenLive(const SandboxDir& dir, const OpenRequest& request);
 
 // The same mounts again for a kept sandbox that is not live (`--in`). kFailedPrecondition when the
@@ -71,7 +71,8 @@ bool IsVolatile(const SandboxDir& dir);
 
 // The pin ref refs/bawn/base/<id> (none for ephemeral): a loose ref written by link(2), removed at
 // the sandbox's end and by recovery; also out of packed-refs, where the host's gc may have put it.
-// Both may be repeated.
+// Both may be repeated. A repository that may not be written is left without a pin: nobody can
+// publish to it from here either, and OpenLive says so in a note.
 Result<> PinBase(const Repository& repository, const std::string& id, const std::string& commit);
 Result<> UnpinBase(const std::string& common_dir, const std::string& id);
 

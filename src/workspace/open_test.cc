@@ -18,6 +18,8 @@ TEST_F(OpenTest, MainTree) {
   EXPECT_EQ(Inside(opened, "ls -A; cat f src/deep/g"), ".git\n.gitignore\nf\nsrc\nx.o\none\ntwo");
   EXPECT_EQ(Inside(opened, "git describe --dirty"), "v1");
   ExpectGitWorks(opened);
+  EXPECT_EQ(tree_.Line("git -C a for-each-ref refs/bawn"), "");
+  ASSERT_TRUE(PinBase(**FindRepository(Path("a")), dir_.id, opened.meta.base_commit));
   EXPECT_EQ(Picture("a"), before);
   EXPECT_EQ(
       tree_.Line("git -C a fsck 2>&1; git -C a for-each-ref refs/bawn --format='%(objectname)'"),
@@ -203,6 +205,24 @@ TEST_F(OpenTest, AVolatileLayerCanBeMountedAgainOnlyAfterItWasSettled) {
   ASSERT_TRUE(ForgetVolatile(dir_));
   EXPECT_FALSE(IsVolatile(dir_));
   EXPECT_EQ(TestView::Run(opened.facts, "cat f; git status --porcelain", &status), "x\n M f\n");
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(OpenTest, ReopenSettlesTheGitDirectoryWithTheWorkspace) {
+  tree_.Shell("git -C a worktree add -q ../w");
+  OpenRequest request = Request("w");
+  Opened opened = Open(request);
+  int status = 0;
+  TestView::Run(opened.facts, "git -c user.name=N -c user.email=e commit -q --allow-empty -m kept",
+                &status);
+  EXPECT_EQ(status, 0);
+  // Whoever synced the layers took the mark of the workspace's only.
+  UniqueFd work = *sys::OpenDir(dir_.fd.get(), "layers/0/work");
+  ASSERT_TRUE(RemoveTree(work.get(), "work"));
+  EXPECT_TRUE(IsVolatile(dir_));
+  Result<Opened> again = Reopen(dir_, opened.meta, request);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(TestView::Run(again->facts, "git log -1 --format=%s", &status), "kept\n");
   EXPECT_EQ(status, 0);
 }
 

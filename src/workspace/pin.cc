@@ -89,7 +89,8 @@ Result<> PinBase(const Repository& repository, const std::string& id, const std:
     Result<std::string> there = sys::ReadFileAt(common.get(), name, kSmallFileMax);
     if (there && TrimRight(*there) == commit) return {};
   }
-  if (done) return {};
+  int code = done ? 0 : done.error().sys_errno;
+  if (done || code == EACCES || code == EROFS || code == EPERM) return {};
   return std::unexpected(WithContext(done.error(), "while pinning the base commit"));
 }
 

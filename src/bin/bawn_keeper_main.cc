@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
   if (argc == 5) {
     bawn::contain::ProvisionRequest::IdRange range;
     range.count = 1;
-    if (!ParseNumber(argv[3], &range.outer_uid) || !ParseNumber(argv[4], &range.outer_gid)) return 2;
+    if (!ParseNumber(argv[3], &range.outer_uid) || !ParseNumber(argv[4], &range.outer_gid))
+      return 2;
     kept.provision.ids = range;
   }
   for (int fd = kFirstSlot; fd < kSlotsEnd && fcntl(fd, F_GETFD) >= 0; ++fd) {

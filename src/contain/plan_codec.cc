@@ -55,7 +55,8 @@ Result<> CheckOp(const Op& op) {
     bool upper = IsSource(op.upper), work = IsSource(op.work);
     bool neither = IsAbsent(op.upper) && IsAbsent(op.work);
     bool one_slot = op.upper.fd_slot >= 0 && IsAbsent(op.work);  // holds both
-    if (!neither && !one_slot && !(upper && work)) return refuse("needs both upper and work, or neither");
+    if (!neither && !one_slot && !(upper && work))
+      return refuse("needs both upper and work, or neither");
   } else if (!IsAbsent(op.upper) || !IsAbsent(op.work)) {
     return refuse("is no overlay and has an upper");
   }

@@ -109,6 +109,7 @@ void InitMain() {
   walls.scope_ruleset = built->scope_ruleset.get();
   walls.filter = built->filter;
   walls.devpts = built->devpts;
+  walls.refusal = NotHeld(built->layers);
   Result<> said = sys::SendPacket(
       kControlFd, wire::Encode(wire::FromInit(wire::Ready{std::move(built->layers)})));
   if (!said) _exit(kSetupFailedExit);

@@ -15,6 +15,7 @@
 #include "base/unique_fd.h"
 #include "contain/seccomp.h"
 #include "plan/plan.h"
+#include "wire/control.h"
 
 namespace bawn::init {
 
@@ -26,7 +27,11 @@ struct Walls {
   int scope_ruleset = -1;
   std::span<const contain::BpfInstruction> filter;
   std::string devpts;
+  std::string refusal;  // a layer that does not hold: no job runs then; empty: all hold
 };
+
+// The facts that are neither held nor off, in words; empty: none.
+std::string NotHeld(const std::vector<wire::LayerFact>& facts);
 
 struct JobStart {
   uint32_t job = 0;

@@ -87,7 +87,8 @@ Result<> Overlay(const Op& op, OpContext* context) {
     UniqueFd work;
     if (op.upper.fd_slot >= 0 && op.work.fd_slot < 0) {  // one mount that holds both
       work = BAWN_TRY(sys::Openat2(upper.get(), "work", O_PATH | O_DIRECTORY, 0, sys::kUntrusted));
-      upper = BAWN_TRY(sys::Openat2(upper.get(), "upper", O_PATH | O_DIRECTORY, 0, sys::kUntrusted));
+      upper =
+          BAWN_TRY(sys::Openat2(upper.get(), "upper", O_PATH | O_DIRECTORY, 0, sys::kUntrusted));
     } else {
       work = BAWN_TRY(OpenLayer(op.work, context));
     }

@@ -134,7 +134,8 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
   } else {
     result.pending_changes = BAWN_TRY(CountChanges(*session, &result.receipt));
   }
-  BAWN_CHECK_OK(UpdateMeta(session, result.pending_changes > 0, ran));
+  // Where nothing ran, what an earlier job of this sandbox changed is still there.
+  BAWN_CHECK_OK(UpdateMeta(session, ran ? result.pending_changes > 0 : meta.kept, ran));
   bool gone = report.remaining.empty();
   result.receipt.workspace.durable = meta.kept && gone && !session->attached ? "pending" : "none";
   SetExit(report, session->compiled.job.argv, &result);

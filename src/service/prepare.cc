@@ -17,8 +17,6 @@
 namespace bawn::service {
 namespace {
 
-constexpr char kPrivateDir[] = "private";  // below the sandbox's own directory
-
 // The secrets of --secret NAME: taken from the caller's environment, shown as a file.
 Result<> ReadSecrets(const Caller& caller, const std::vector<std::string>& names,
                      policy::JobRequest* request) {
@@ -89,6 +87,9 @@ workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions&
   }
   for (const auto& name : policy::ProtectedNames()) request.protected_names.emplace_back(name);
   for (const std::string& path : options.show) request.show.push_back(AbsolutePath(caller, path));
+  for (const policy::PathRule& rule : session.policy.show) {
+    request.show.push_back(AbsolutePath(caller, rule.path));
+  }
   request.ephemeral = options.ephemeral;
   request.uid = caller.ids.uid;
   request.gid = caller.ids.gid;

@@ -26,16 +26,6 @@ bool IsPrivate(const plan::Op& op, const plan::Source& source, const Session& se
          IsBelow(source.path, session.opened.meta.workspace_path);
 }
 
-// Tests name files of their own, so that no test edits the machine's (only root's word counts here).
-contain::SubIdFiles SubIdFilesOf(const Caller& caller) {
-  contain::SubIdFiles files;
-  std::string directory = caller.Env("BAWN_SUBID_DIR");
-  if (directory.empty()) return files;
-  files.subuid = directory + "/subuid";
-  files.subgid = directory + "/subgid";
-  return files;
-}
-
 // From now on the source is a descriptor, and the Plan no longer names a path for it.
 void Replace(plan::Source* source, UniqueFd fd, Session* session) {
   session->slots.push_back(std::move(fd));
@@ -43,9 +33,9 @@ void Replace(plan::Source* source, UniqueFd fd, Session* session) {
   source->fd_slot = static_cast<int32_t>(session->slots.size() - 1);
 }
 
-// Upper and work must lie on one mount (overlayfs): a detached clone of the directory that holds both
-// goes over as one slot. They belong to the leased ids on disk, never to root: a set-user-id file that
-// a payload leaves there is nobody's (RT-25).
+// Upper and work must lie on one mount (overlayfs): a detached clone of the directory that holds
+// both goes over as one slot. They belong to the leased ids on disk, never to root: a set-user-id
+// file that a payload leaves there is nobody's (RT-25).
 Result<> HandOverUpper(plan::Op* op, const launch::IdLease& lease, Session* session) {
   std::string parent = op->upper.path.substr(0, op->upper.path.rfind('/'));
   if (op->upper.path != parent + "/upper" || op->work.path != parent + "/work") {
@@ -75,6 +65,15 @@ Result<> HandOver(plan::Op* op, const launch::IdLease& lease, Session* session) 
 
 }  // namespace
 
+contain::SubIdFiles SubIdFilesOf(const Caller& caller) {
+  contain::SubIdFiles files;
+  std::string directory = caller.Env("BAWN_SUBID_DIR");
+  if (directory.empty()) return files;
+  files.subuid = directory + "/subuid";
+  files.subgid = directory + "/subgid";
+  return files;
+}
+
 bool IsRootMode(const Caller& caller) { return caller.ids.uid == 0; }
 
 Result<> CheckRootTree(const std::string& path) {
@@ -88,7 +87,8 @@ Result<> CheckRootTree(const std::string& path) {
 }
 
 Result<> EnterRootMode(Session* session) {
-  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session->state, SubIdFilesOf(session->caller)));
+  launch::IdRanges ranges =
+      BAWN_TRY(launch::IdRanges::Open(session->state, SubIdFilesOf(session->caller)));
   // Leases of sandboxes that are gone and left nothing come back first.
   BAWN_CHECK_OK(ranges.ReleaseAbandoned([&](const std::string& id) {
     return sys::Fstatat(session->state.fd.get(), "sb/" + id + "/layers").has_value();
@@ -104,7 +104,8 @@ Result<> EnterRootMode(Session* session) {
 
 Result<> LeaveRootMode(const Session& session) {
   if (!session.ids || session.opened.meta.kept) return {};
-  launch::IdRanges ranges = BAWN_TRY(launch::IdRanges::Open(session.state, SubIdFilesOf(session.caller)));
+  launch::IdRanges ranges =
+      BAWN_TRY(launch::IdRanges::Open(session.state, SubIdFilesOf(session.caller)));
   return ranges.Release(session.dir.id);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "contain/subids.h"
 #include "service/context.h"
 #include "service/session.h"
 
@@ -17,6 +18,10 @@ inline constexpr uint32_t kInnerId = 1000;
 inline constexpr const char* kInnerName = "bawn";
 
 bool IsRootMode(const Caller& caller);
+
+// /etc/subuid and /etc/subgid, or those of $BAWN_SUBID_DIR: tests name files of their own, so that
+// no test edits the machine's (only root's own word counts here).
+contain::SubIdFiles SubIdFilesOf(const Caller& caller);
 
 // Refuses a tree that root does not own, naming the owner and the remedy.
 Result<> CheckRootTree(const std::string& path);

@@ -75,4 +75,6 @@ Result<> DropAllCapabilities() {
   return SetCaps(Data{});
 }
 
+int SeccompMode() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0); }
+
 }  // namespace bawn::sys

@@ -12,7 +12,8 @@ class OpenCopyTest : public OpenTest {
     // Old enough that git need not read a file to know it unchanged.
     tree_.Shell(R"(cd a; echo '*.pem' >> .git/info/exclude; echo SECRET > x.pem; ln -s f link
       chmod 0755 f; git add .; find . -path ./.git -prune -o -type f -exec touch -d \
-      '2020-01-02 03:04:05.123456789' {} +; touch -h -d 2020-01-02 link; git add .; git commit -qm two
+      '2020-01-02 03:04:05.123456789' {} +; touch -h -d 2020-01-02 link
+      git add .; git commit -qm two
       touch -d 2020-01-03 src; mkfifo fifo; echo fifo >> .git/info/exclude)");
   }
   OpenRequest Forced(const std::string& name) const {

@@ -222,7 +222,8 @@ TEST(ScanTest, TheBudgetHoldsAtItsLimitAndOver) {
 TEST(ScanTest, LargeMadeDirectoriesAndLinksAreNotEntered) {
   TempTree tree;
   tree.Shell(R"(mkdir -p node_modules/x .venv target build/x .git sub; touch node_modules/x/.env
-    touch .venv/.env target/.env build/x/.env sub/.env; ln -s node_modules link; mkfifo sub/x.pem)");
+    touch .venv/.env target/.env build/x/.env sub/.env; ln -s node_modules link
+    mkfifo sub/x.pem)");
   UniqueFd root = *sys::OpenDir(AT_FDCWD, tree.path());
   Result<ScanResult> scan = ScanTree(root.get(), NameRules({".env", "*.pem"}), getuid(), getgid());
   EXPECT_EQ(scan->candidates, std::vector<std::string>{"sub/.env"});

@@ -188,5 +188,17 @@ TEST_F(OpenWallsTest, AFailedOpeningPinsNothing) {
   EXPECT_EQ(tree_.Line("ls -A a/.git/refs"), "heads\ntags");
 }
 
+TEST_F(OpenWallsTest, AReadOnlyRepositoryIsOpenedWithoutAPin) {
+  std::string said = TestView::InNamespaces([&]() -> std::string {
+    Result<UniqueFd> copy = sys::CloneTree(AT_FDCWD, Path("a"), false);
+    if (!copy || !sys::SetMountAttributes(copy->get(), sys::kReadOnly, false) ||
+        !sys::MoveMount(copy->get(), AT_FDCWD, Path("a"))) {
+      return "no mount";
+    }
+    return Joined(Open(Request("a")).notes);
+  });
+  EXPECT_NE(said.find("cannot be pinned (EROFS)"), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace bawn::workspace

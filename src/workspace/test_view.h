@@ -100,9 +100,9 @@ class TestView {
     }
     BAWN_CHECK_OK(sys::MakeDirs(root.get(), "tmp", 01777));
     for (const plan::Op& op : facts.ops) BAWN_CHECK_OK(Mount(root.get(), op));
-    if (fchdir(root.get()) != 0 || chroot(".") != 0 || chdir(facts.path.c_str()) != 0) {
-      return FailErrno(errno, "chroot");
-    }
+    if (fchdir(root.get()) != 0) return FailErrno(errno, "fchdir");
+    BAWN_CHECK_OK(sys::PivotRootHere());
+    if (chdir(facts.path.c_str()) != 0) return FailErrno(errno, "chdir " + facts.path);
     return {};
   }
 
@@ -125,6 +125,7 @@ class TestView {
       UniqueFd work = BAWN_TRY(sys::Openat2(AT_FDCWD, op.work.path, O_PATH));
       BAWN_CHECK_OK(overlay.SetFd("upperdir", upper.get()));
       BAWN_CHECK_OK(overlay.SetFd("workdir", work.get()));
+      BAWN_CHECK_OK(overlay.SetFlag("volatile"));
       mount = BAWN_TRY(overlay.Mount(0));
     } else {
       UniqueFd source =

@@ -358,11 +358,15 @@ Result<bool> Walker::ReadFile(const Level& level, const Place& place, Change& ch
   if (!comparable && !in_.options.hash) return true;
   auto read = [&]() -> Result<Compared> {
     UniqueFd fresh = BAWN_TRY(OpenFileAsOwner(level.upper.get(), place.name));
+    sys::FileStat before = *place.upper;
+    if ((before.mode & 0400) == 0) {  // opening it moved its ctime, and only that
+      before.ctime_ns = BAWN_TRY(sys::Fstat(fresh.get())).ctime_ns;
+    }
     Result<UniqueFd> old = Fail(ErrorCode::kNotFound, "");
     if (comparable) {
       old = sys::Openat2(level.lower.get(), place.name, O_RDONLY | O_NONBLOCK, 0, sys::kUntrusted);
     }
-    return CompareFiles(fresh.get(), *place.upper, old ? old->get() : -1, in_.options.hash);
+    return CompareFiles(fresh.get(), before, old ? old->get() : -1, in_.options.hash);
   };
   Result<Compared> compared = read();
   if (!compared) {

@@ -67,10 +67,19 @@ def test_scan_for_a_program_of_the_host(box):
     shutil.copytree(f"{box.build}/bin", programs)
     before = {name: digest_of(f"{programs}/{name}") for name in os.listdir(programs)}
     box.bawn_path = f"{programs}/bawn"
-    prefix = [box.bawn_path, "run", "--quiet", "--name", "scan", "--"]
+    box.run("true", options=("--keep", "--name", "scan"), cwd=repo).expect(0)
+    prefix = [box.bawn_path, "run", "--quiet", "--in", "scan", "--"]
     process = scanner(box, repo, prefix, box.bawn_path)
-    code, out = until_ended(
-        process, lambda: box.run("true", options=("--quiet", "--in", "scan"), cwd=repo))
+    jobs = []
+
+    def act():
+        jobs.append(box.run("true", options=("--quiet", "--in", "scan"), cwd=repo).expect(0))
+
+    try:
+        code, out = until_ended(process, act)
+    finally:
+        box.bawn("discard", "--yes", "scan", cwd=repo)
+    check(len(jobs) >= 20, f"only {len(jobs)} jobs arrived during the scan")
     equal(code, 1, f"the scan ({out})")
     check("stopped" in out, out)
     after = {name: digest_of(f"{programs}/{name}") for name in os.listdir(programs)}
@@ -216,7 +225,8 @@ def test_special_files_hold_nothing_up(box):
 def test_jobs_of_one_sandbox_cannot_touch_each_other(box):
     """RT-14: each job has a domain of its own; the control is a process of the same job."""
     repo = box.repo()
-    first = box.start(box.bawn_path, "run", "--quiet", "--name", "shared", "--", "sh", "-c",
+    box.run("true", options=("--keep", "--name", "shared"), cwd=repo).expect(0)
+    first = box.start(box.bawn_path, "run", "--quiet", "--in", "shared", "--", "sh", "-c",
                       "echo up; exec sleep 987", cwd=repo, stdout=subprocess.PIPE,
                       stdin=subprocess.DEVNULL)
     equal(first.stdout.readline(), b"up\n", "the first job's line")
@@ -231,7 +241,7 @@ def test_jobs_of_one_sandbox_cannot_touch_each_other(box):
     finally:
         stop(first)
         first.stdout.close()
-        box.bawn("discard", "--yes", "--all", cwd=repo)
+        box.bawn("discard", "--yes", "shared", cwd=repo)
 
 
 def test_a_stopped_client_does_not_hold_its_sandbox(box):
@@ -252,6 +262,7 @@ def test_a_stopped_client_does_not_hold_its_sandbox(box):
         client.send_signal(signal.SIGCONT)
         stop(client)
         client.stdout.close()
+        box.bawn("list", cwd=repo).expect(0)  # cleans what kill -9 left on disk
 
 
 def test_abstract_names_inside_are_not_reached_from_outside(box):

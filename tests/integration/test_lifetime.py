@@ -72,6 +72,7 @@ def test_interrupt_reaches_the_job_and_ends_bawn_with_it(box):
 
 
 def test_daemon_ends_with_its_job(box):
+    """O-19: what double-forks, ignores signals and renames itself ends all the same."""
     repo = box.repo()
     run = box.run("sh", "-c", "(setsid sh -c 'trap \"\" TERM HUP INT; while :; do date >>log; "
                   "sleep 0.01; done' &) ; sleep 0.2", cwd=repo).expect(0)
@@ -82,6 +83,7 @@ def test_daemon_ends_with_its_job(box):
 
 
 def test_daemon_that_holds_the_output_does_not_hold_bawn(box):
+    """RT-27: a job ends with its main process and a short drain."""
     repo = box.repo()
     run = box.run("sh", "-c", "setsid sleep 1000 & echo done", options=("--ephemeral",),
                   cwd=repo).expect(0)
@@ -91,6 +93,7 @@ def test_daemon_that_holds_the_output_does_not_hold_bawn(box):
 
 @timeout(120)
 def test_orphans_are_reaped_without_losing_a_status(box):
+    """O-20."""
     repo = box.repo()
     script = ("import os\n"
               "for i in range(4000):\n"
@@ -112,6 +115,7 @@ def test_fork_bomb_is_bounded_and_ended(box):
 
 
 def test_output_flood_is_kept_bounded_and_passed_whole(box):
+    """O-21."""
     repo = box.repo()
     size = 200 << 20
     with box.start(box.bawn_path, "run", "--", "sh", "-c", f"echo x >x; head -c {size} /dev/zero",
@@ -141,6 +145,7 @@ def resident_kib(pid):
 
 
 def test_file_count_limit_ends_the_job_and_everything_else_works(box):
+    """O-22: inodes, not bytes."""
     repo = box.repo()
     run, receipt = box.receipt(
         "sh", "-c", "i=0; while :; do : >f$i; i=$((i+1)); done", cwd=repo, seconds=60,

@@ -26,6 +26,7 @@ def without_namespaces(box, *argv):
 
 @as_user
 def test_no_user_namespaces_is_a_refusal_with_a_remedy(box):
+    """O-15: never weaker in silence."""
     box.repo()
     run = without_namespaces(box, box.bawn_path, "run", "--ephemeral", "--", "touch", "ran")
     equal(run.code, 125, run.told())
@@ -43,7 +44,7 @@ def test_doctor_says_what_is_missing(box):
 
 @as_root
 def test_a_proc_that_is_masked_outside_is_noticed(box):
-    """RT-36: the kernel refuses a new /proc where the outer one is covered in part."""
+    """RT-36, O-17: the kernel refuses a new /proc where the outer one is covered in part."""
     repo = box.repo()
     script = 'mount -t tmpfs none /proc/irq && exec "$@"'
     run = box.command("unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh",

@@ -104,6 +104,7 @@ def test_script_whose_interpreter_is_missing_says_that(box):
 
 
 def test_wrong_usage_is_125_with_place_and_suggestion(box):
+    """RT-33: codes of our own come with a line of our own."""
     repo = box.repo()
     cases = ((("--ephemereal",), ("--ephemereal", "--ephemeral")),
              (("--level", "isolatd"), ("isolatd", "isolated")),

@@ -128,6 +128,12 @@ class Box:
     def commit(self, path, message="base"):
         self.git("add", "-A", cwd=path)
         self.git("commit", "-q", "-m", message, cwd=path)
+        self.settle()
+
+    def settle(self):
+        """Lets the coarse clock pass: what was written just before a run counts as written during
+        it (RT-09), which is right, and not what most tests are about."""
+        time.sleep(0.02)
 
     # -- what bawn knows -----------------------------------------------------------------------
 

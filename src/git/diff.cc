@@ -13,10 +13,11 @@ bool IsBinary(std::string_view bytes) {
 Result<BufferDiff> DiffBuffers(std::string_view before, std::string_view after,
                                uint32_t context_lines) {
   BufferDiff diff;
-  if (std::max(before.size(), after.size()) > kDiffBytesMax) {
-    diff.too_big = true;
-    return diff;
+  for (const std::string_view side : {before, after}) {
+    diff.too_big |= side.size() > kDiffBytesMax ||
+                    static_cast<uint64_t>(std::ranges::count(side, '\n')) > kDiffLinesMax;
   }
+  if (diff.too_big) return diff;
   git_diff_options options;
   git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
   options.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;

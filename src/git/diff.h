@@ -10,13 +10,15 @@
 
 namespace bawn::git {
 
-// xdiff's time grows with lines * differences; beyond this a person does not read it either.
-inline constexpr uint64_t kDiffBytesMax = 8 << 20;  // per side
+// Per side; beyond this a person does not read it either. xdiff's time grows faster than the number
+// of lines when few of them are unique (a payload can choose that), not with their length.
+inline constexpr uint64_t kDiffBytesMax = 8 << 20;
+inline constexpr uint64_t kDiffLinesMax = 200'000;
 
 struct BufferDiff {
   std::string hunks;  // "@@ -1,2 +1,3 @@ …" and lines with ' ', '+', '-', "\ No newline at …"
   uint64_t added = 0, removed = 0;
-  bool too_big = false;  // a side is over the ceiling: hunks and counts are empty
+  bool too_big = false;  // a side is over a ceiling: hunks and counts are empty
 };
 
 // Both sides are taken as text; whether they are is the caller's to decide (IsBinary).

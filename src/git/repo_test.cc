@@ -361,6 +361,7 @@ TEST(CanaryTest, NoExternalProgramEverRuns) {
 }
 
 TEST(DiffTest, GivesGitsHunksAndCounts) {
+  InitGit();
   const auto diff = DiffBuffers("a\nb\nc\n", "a\nB\nc");
   ASSERT_TRUE(diff);
   EXPECT_EQ(diff->hunks, "@@ -1,3 +1,3 @@\n a\n-b\n-c\n+B\n+c\n\\ No newline at end of file\n");
@@ -371,10 +372,15 @@ TEST(DiffTest, GivesGitsHunksAndCounts) {
 }
 
 TEST(DiffTest, CeilingHoldsAtMaxAndMaxPlusOne) {
-  const std::string most(kDiffBytesMax, '\n');
+  InitGit();
+  const std::string most(kDiffBytesMax, 'x');
   EXPECT_FALSE(DiffBuffers(most, "")->too_big);
-  EXPECT_TRUE(DiffBuffers(most + "\n", "")->too_big);
-  EXPECT_TRUE(DiffBuffers("", most + "\n")->too_big);
+  EXPECT_TRUE(DiffBuffers(most + "x", "")->too_big);
+  EXPECT_TRUE(DiffBuffers("", most + "x")->too_big);
+  const std::string lines(kDiffLinesMax, '\n');
+  EXPECT_FALSE(DiffBuffers(lines, "x")->too_big);
+  EXPECT_TRUE(DiffBuffers(lines + "\n", "")->too_big);
+  EXPECT_TRUE(DiffBuffers("", lines + "\n")->too_big);
 }
 
 }  // namespace

@@ -107,7 +107,8 @@ void WriteBody(Writer* out, const Reviewed& path, const LineDiff& lines) {
   const std::string after = deleted ? "/dev/null" : QuoteName("b/", path.change.path);
   if (lines.unreadable) out->Line(kYellow, "# the old content cannot be read");
   if (lines.diff.too_big) {
-    out->Line(kYellow, "# over " + FormatBytes(git::kDiffBytesMax) + ": not shown line by line");
+    out->Line(kYellow, "# over " + FormatBytes(git::kDiffBytesMax) + " or " +
+                           std::to_string(git::kDiffLinesMax) + " lines: not shown line by line");
   }
   if (lines.binary || lines.unreadable || lines.diff.too_big) {
     out->Line("", "Binary files " + before + " and " + after + " differ");

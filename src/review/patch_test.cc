@@ -215,7 +215,7 @@ TEST(PatchTest, ColoursOnlyWhenAsked) {
 
 TEST(PatchTest, AFileOverTheCeilingIsNamedNotShown) {
   Scene scene;
-  scene.repo.Write("big", std::string(git::kDiffBytesMax + 1, '\n'));
+  scene.repo.Write("big", std::string(git::kDiffBytesMax + 1, 'x'));
   scene.repo.Write("small", "1\n");
   scene.repo.CommitAll();
   scene.Open();

@@ -36,7 +36,7 @@ struct Reviewed {
   std::string refused_rule;  // "publish.lfs", "publish.filter", "publish.submodule", …
   std::string note;          // said beside the path: line ends that a checkout would change
   uint64_t lines_added = 0, lines_removed = 0;  // --stat
-  bool binary = false;  // --stat: not counted (binary, or over git::kDiffBytesMax)
+  bool binary = false;  // --stat: not counted (binary, or over the ceilings of git/diff.h)
 };
 
 struct Review {

@@ -104,7 +104,9 @@ def for_each_kind(box, act):
         box.work = f"{top}/{kind.__name__}"
         os.mkdir(box.work)
         try:
-            act(kind(box))
+            repo = kind(box)
+            box.settle()
+            act(repo)
         except AssertionError as error:
             raise type(error)(f"{kind.__name__}: {error}") from error
     box.work = top

@@ -27,7 +27,7 @@ class Run:
         return self.err_bytes.decode(errors="replace")
 
     def told(self):
-        argv = " ".join(self.argv)
+        argv = " ".join(os.fsdecode(word) for word in self.argv)
         return f"$ {argv}\n  code {self.code}\n  out: {self.out[:2000]}\n  err: {self.err[:2000]}"
 
     def expect(self, code=0):
@@ -123,6 +123,7 @@ class Box:
             self.write(f"{path}/{file}", text)
         if commit:
             self.commit(path)
+        self.settle()
         return path
 
     def commit(self, path, message="base"):

@@ -16,7 +16,8 @@
 //                           builds[], notes[], unrecorded[], ignored, not_named, branch, ref,
 //                           base_changed_since_open}
 //                 refused, gated, builds, notes: {path, rule?, reason, hint?}
-//              -> Done: the same, and {commit, parents[], tree_changed, deploy, live, warnings[],
+//              -> Done: the same, and {commit, parents[], tree_changed, deploy (without
+//                           update_tree), left[] {path, why} (with it), live, warnings[],
 //                           inside_commits (null: never looked at), squashed, ended, state}
 //     apply    {paths[], reviewed, unreviewed, yes_paths[], undo}
 //              -> Prepared as publish, without branch and ref; undo: {undo: true, summary}

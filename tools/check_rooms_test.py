@@ -58,6 +58,12 @@ class CheckRoomsTest(unittest.TestCase):
         self.write("src/sys/x.cc", '#include "files.h"\n')
         self.assert_one("src/sys/x.cc:1:", "in no room")
 
+    def test_generated_header_of_the_same_room(self):
+        self.write("src/sys/x.cc", '#include "table_text.h"\n')
+        self.assert_one("src/sys/x.cc:1:", "in no room")
+        self.write("src/sys/CMakeLists.txt", "add_custom_command(OUTPUT table_text.h)\n")
+        self.assertEqual(check_rooms.check(self.tree), [])
+
     def test_library_in_the_wrong_room(self):
         self.write("src/policy/x.cc", "#include <yaml-cpp/yaml.h>\n")
         self.assert_one("src/policy/x.cc:1:", "<yaml-cpp/yaml.h> is for policy/read only")

@@ -96,12 +96,6 @@ class TidyTest(unittest.TestCase):
         self.write("src/base/a.cc", "int a;  // see base/gone.h\n")
         self.assert_one("a.cc:1:", "base/gone.h, which does not exist")
 
-    def test_a_document_that_names_a_missing_file(self):
-        self.write("ARCHITECTURE.md", "# A\n\n`src/base/ids.h` and `src/base/`, `make src/x`\n")
-        self.assert_clean()
-        self.write("docs/x.md", "\n`src/base/gone.cc`\n")
-        self.assert_one("docs/x.md:2:", "src/base/gone.cc, which does not exist")
-
     def test_an_enforcer_says_who_decides_and_records(self):
         self.write("src/contain/a.cc", "int F() { return MoveMount(1); }\n")
         self.assert_one("contain/a.cc:1:", "Decided in, Enforced by, Recorded as")

@@ -1,6 +1,10 @@
-// bawn-keeper SANDBOX_ID KEEP_FOR_MS: the parent of a kept sandbox's pid 1 (launch/kept.h).
-// Descriptors: 3 the listener, 4 the sealed Plan, 5 the program of pid 1, 6 the sandbox's lock,
-// 7 and 8 the witnesses. Started by service/continue.cc, in a session of its own.
+// bawn-keeper SANDBOX_ID KEEP_FOR_MS [OUTER_UID OUTER_GID]: the parent of a kept sandbox's pid 1
+// (launch/kept.h). Descriptors: 3 the listener, 4 the sealed Plan, 5 the program of pid 1, 6 the
+// sandbox's lock, 7 and 8 the witnesses, from 9 on what Source::fd_slot names (root mode).
+// Started by service/continue.cc, in a session of its own.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -8,13 +12,33 @@
 #include "contain/engines/native.h"
 #include "launch/kept.h"
 
+namespace {
+
+template <class T>
+bool ParseNumber(std::string_view text, T* value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+constexpr int kFirstSlot = 9;
+constexpr int kSlotsEnd = 64;
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  std::string_view number = argv[2];
+  if (argc != 3 && argc != 5) return 2;
   bawn::launch::KeptSandbox kept;
-  auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), kept.keep_for_ms);
-  if (error != std::errc() || end != number.data() + number.size()) return 2;
+  if (!ParseNumber(argv[2], &kept.keep_for_ms)) return 2;
+  if (argc == 5) {
+    bawn::contain::ProvisionRequest::IdRange range;
+    range.count = 1;
+    if (!ParseNumber(argv[3], &range.outer_uid) || !ParseNumber(argv[4], &range.outer_gid))
+      return 2;
+    kept.provision.ids = range;
+  }
+  for (int fd = kFirstSlot; fd < kSlotsEnd && fcntl(fd, F_GETFD) >= 0; ++fd) {
+    kept.provision.fds.emplace_back(fd);
+  }
   bawn::contain::NativeEngine engine(bawn::UniqueFd(5));
   kept.engine = &engine;
   kept.listener.Reset(3);

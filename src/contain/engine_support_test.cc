@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -95,6 +96,25 @@ UniqueFd Listen(const sockaddr_un& address, socklen_t size) {
 
 bool IsRoot() { return getuid() == 0; }
 
+int ParseInt(std::string_view text) {
+  int value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+void RemoveHostTree(const std::string& path) {
+  std::vector<fs::path> closed = {path};
+  while (!closed.empty()) {
+    fs::path directory = closed.back();
+    closed.pop_back();
+    fs::permissions(directory, fs::perms::owner_all, fs::perm_options::add);
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+      if (entry.symlink_status().type() == fs::file_type::directory) closed.push_back(entry);
+    }
+  }
+  fs::remove_all(path);
+}
+
 Op MakeOp(OpKind kind, std::string target) {
   Op op;
   op.kind = kind, op.target = std::move(target);
@@ -119,9 +139,7 @@ HostDir::HostDir() {
 }
 
 HostDir::~HostDir() {
-  // overlayfs leaves directories of mode 000 in work/.
-  std::string command = "chmod -R u+rwx '" + path_ + "' && rm -rf '" + path_ + "'";
-  EXPECT_EQ(std::system(command.c_str()), 0);
+  RemoveHostTree(path_);
   EXPECT_FALSE(fs::exists(path_));
 }
 
@@ -168,10 +186,19 @@ std::string Enclosure::ProgramPath(const std::string& name) {
   return (self.parent_path() / "../../bin" / name).lexically_normal();
 }
 
-Enclosure::Enclosure()
+std::string InitProgram(const HostDir& dir, bool own) {
+  if (!own) return Enclosure::ProgramPath("bawn-init");
+  std::string copy = dir.At("bawn-init");
+  fs::copy_file(Enclosure::ProgramPath("bawn-init"), copy);
+  EXPECT_EQ(chmod(copy.c_str(), 0755), 0);
+  if (IsRoot()) EXPECT_EQ(chown(copy.c_str(), kOuterId, kOuterId), 0);
+  return copy;
+}
+
+Enclosure::Enclosure(bool own_init)
     : plan(HandMadePlan(dir)),
       witness_(dir),
-      engine_(Must(sys::Openat2(AT_FDCWD, ProgramPath("bawn-init"), O_RDONLY))) {
+      engine_(Must(sys::Openat2(AT_FDCWD, InitProgram(dir, own_init), O_RDONLY))) {
   plan.canaries = witness_.targets();
 }
 

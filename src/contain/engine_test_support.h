@@ -71,7 +71,9 @@ struct LiveJob {
 
 class Enclosure {
  public:
-  Enclosure();
+  // `own_init`: pid 1 is a copy in `dir` that the sandbox's own user may write, as in an install
+  // below a home.
+  explicit Enclosure(bool own_init = false);
   ~Enclosure();
 
   HostDir dir;
@@ -107,6 +109,8 @@ class Enclosure {
 };
 
 bool IsRoot();
+int ParseInt(std::string_view text);           // -1 when it does not start with a number
+void RemoveHostTree(const std::string& path);  // also what overlayfs leaves with mode 000
 std::string ReadToEnd(int fd, int deadline_ms);
 
 }  // namespace bawn::contain

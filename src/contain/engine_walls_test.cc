@@ -1,16 +1,21 @@
 // Attacks from inside against the view and against pid 1, each with its positive control.
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "base/sha256.h"
 #include "contain/engine_test_support.h"
 #include "sys/files.h"
+#include "sys/identity.h"
+#include "sys/mounts.h"
 
 namespace bawn::contain {
 namespace {
@@ -84,6 +89,70 @@ TEST(EngineWallsTest, Pid1AndTheGuardCannotBeLookedInto) {
     }
     EXPECT_EQ(enclosure.Sh("echo alive").out, "alive\n");
   }
+}
+
+// CVE-2019-5736: a payload waits for a program of the host to appear in its /proc and opens it for
+// writing. The program is writable by the payload's own user here; the control is that the scan
+// does open what it may (its own program, for reading).
+TEST(EngineWallsTest, NoHostProgramCanBeWrittenWhileJobsStart) {
+  Enclosure enclosure(true);
+  std::string before =
+      Sha256Hex(*sys::ReadFileAt(AT_FDCWD, enclosure.dir.At("bawn-init"), 64 << 20));
+  ASSERT_STARTED(enclosure);
+  LiveJob scan = enclosure.Launch(enclosure.Spec({"/payload", "scan", "/work/stop"}));
+  for (int i = 0; i < 300; ++i) {
+    LiveJob job = enclosure.Launch(enclosure.Spec({"/payload", "fds"}));
+    while (true) {
+      std::optional<wire::FromInit> frame = enclosure.Next(10000);
+      ASSERT_TRUE(frame);
+      auto* exited = std::get_if<wire::JobExited>(&*frame);
+      if (exited != nullptr && exited->job == job.id) break;
+    }
+  }
+  EXPECT_EQ(enclosure.Sh("echo > /work/stop").exit_code(), 0);
+  int rounds = 0, readable = 0, writable = 0;
+  std::string seen = ReadToEnd(scan.out.get(), 10000);
+  ASSERT_EQ(std::sscanf(seen.c_str(), "%d %d %d", &rounds, &readable, &writable), 3) << seen;
+  EXPECT_GE(rounds, 2);
+  EXPECT_GE(readable, rounds);
+  EXPECT_EQ(writable, 0);
+  ASSERT_TRUE(enclosure.engine().Destroy(&enclosure.sandbox(), 5000));
+  EXPECT_EQ(Sha256Hex(*sys::ReadFileAt(AT_FDCWD, enclosure.dir.At("bawn-init"), 64 << 20)), before);
+}
+
+// RT-36, as in a container: something covers a part of /proc, so the kernel refuses a fresh one.
+// The layers say so, the outer /proc is not shown instead, and no job runs. Exit codes of the child
+// name the check.
+int BehindAMaskedProc() {
+  uid_t uid = getuid();
+  gid_t gid = getgid();
+  if (unshare(CLONE_NEWNS | (uid == 0 ? 0 : CLONE_NEWUSER)) < 0) return 1;
+  UniqueFd proc = *sys::Openat2(AT_FDCWD, "/proc", O_PATH);
+  if (uid != 0 && !sys::WriteOwnIdentityMap(proc.get(), uid, gid)) return 2;
+  if (!sys::MakeTreePrivate()) return 3;
+  Result<sys::FsBuilder> tmpfs = sys::FsBuilder::Open("tmpfs");
+  if (!tmpfs) return 4;
+  Result<UniqueFd> mask = tmpfs->Mount(0);
+  if (!mask || !sys::MoveMount(mask->get(), AT_FDCWD, "/proc/sys")) return 4;
+  Enclosure enclosure;
+  if (!enclosure.Start()) return 5;
+  int failed = 0;
+  for (const wire::LayerFact& fact : enclosure.ready.layers) {
+    bool expected = fact.name == "pidns" || fact.name == "lids";
+    if ((fact.state == wire::LayerState::kFailed) != expected) return 6;
+    failed += expected ? 1 : 0;
+  }
+  if (failed != 2) return 7;
+  JobResult refused = enclosure.Sh("true");
+  return refused.failed && refused.failed->stage == "layer" && !refused.started ? 0 : 8;
+}
+
+TEST(EngineWallsTest, AMaskedProcIsAFailedLayerAndNoFallback) {
+  pid_t child = fork();
+  if (child == 0) _exit(BehindAMaskedProc());
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(EngineWallsTest, TheLidsAreOnAndSysctlsAreReadOnly) {

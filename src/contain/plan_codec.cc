@@ -54,7 +54,9 @@ Result<> CheckOp(const Op& op) {
     if (op.lowers.empty()) return refuse("is an overlay without a lower");
     bool upper = IsSource(op.upper), work = IsSource(op.work);
     bool neither = IsAbsent(op.upper) && IsAbsent(op.work);
-    if (!neither && !(upper && work)) return refuse("needs both upper and work, or neither");
+    bool one_slot = op.upper.fd_slot >= 0 && IsAbsent(op.work);  // holds both
+    if (!neither && !one_slot && !(upper && work))
+      return refuse("needs both upper and work, or neither");
   } else if (!IsAbsent(op.upper) || !IsAbsent(op.work)) {
     return refuse("is no overlay and has an upper");
   }

@@ -1,3 +1,5 @@
+// Decided in: nowhere; a probe only tries. Enforced by: the kernel, in the probe's own child.
+// Recorded as: a fact of `bawn doctor`.
 #include <fcntl.h>
 #include <unistd.h>
 

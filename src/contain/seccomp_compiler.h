@@ -45,9 +45,9 @@ constexpr uint32_t ArgumentOffset(uint32_t index) { return 16 + 8 * index; }
 
 using RuleMap = std::array<Rule, sys::kNrLast + 1>;
 
-// A number in two lists makes this no constant expression, and so stops the build.
+// A number in two lists fails the assertion, which is no constant expression: the build stops.
 consteval void Set(RuleMap& map, SyscallNumber number, Rule rule) {
-  if (map[number] != Rule::kNotImplemented) throw "two rows for one system call";
+  BAWN_ASSERT(map[number] == Rule::kNotImplemented);
   map[number] = rule;
 }
 
@@ -57,7 +57,7 @@ consteval RuleMap RulesOf(unsigned profiles) {
   for (SyscallNumber number : kRefused) Set(map, number, Rule::kRefuse);
   for (Row row : kByArgument) Set(map, row.number, row.rule);
   for (SyscallNumber number : kFallBack) {
-    if (map[number] != Rule::kNotImplemented) throw "a call that must be ENOSYS has another row";
+    BAWN_ASSERT(map[number] == Rule::kNotImplemented);
   }
   auto replace = [&map](std::span<const Row> rows) {
     for (Row row : rows) map[row.number] = row.rule;
@@ -200,7 +200,7 @@ consteval void EmitRanges(Program& program, std::span<const Range> ranges) {
   program.Emit(kJumpAtLeast, upper.front().first);
   EmitRanges(program, ranges.first(ranges.size() / 2));
   size_t skipped = program.size - jump - 1;
-  if (skipped > 255) throw "half of the table is longer than a jump reaches";
+  BAWN_ASSERT(skipped <= 255);  // as far as a jump reaches
   program.code[jump].jump_true = static_cast<uint8_t>(skipped);
   EmitRanges(program, upper);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,10 +18,16 @@
 
 namespace {
 
+int Number(std::string_view text) {
+  int value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
 int OpenDescriptors() {
   DIR* dir = opendir("/proc/self/fd");
   while (dirent* entry = readdir(dir)) {
-    int fd = std::atoi(entry->d_name);
+    int fd = Number(entry->d_name);
     if (entry->d_name[0] != '.' && fd != dirfd(dir)) std::printf("%d ", fd);
   }
   std::printf("\n");
@@ -61,6 +68,24 @@ int TryOpen(const char* path, int flags) {
   return fd >= 0 ? 1 : 0;
 }
 
+// Opens every /proc/PID/exe for writing, and for reading, until `path` exists. Prints how many of
+// each.
+int ScanExecutables(const char* path) {
+  int readable = 0, writable = 0, rounds = 0;
+  for (; access(path, F_OK) != 0; ++rounds) {
+    for (int pid = 1; pid < 400; ++pid) {
+      char name[64];
+      std::snprintf(name, sizeof name, "/proc/%d/exe", pid);
+      int fd = open(name, O_RDONLY);
+      if (fd >= 0) ++readable, close(fd);
+      fd = open(name, O_WRONLY);
+      if (fd >= 0) ++writable, close(fd);
+    }
+  }
+  std::printf("%d %d %d\n", rounds, readable, writable);
+  return 0;
+}
+
 int ForkBomb() {
   signal(SIGHUP, SIG_IGN);
   for (int i = 0; i < 2; ++i) (void)fork();
@@ -74,9 +99,10 @@ int ForkBomb() {
 int Main(int argc, char** argv) {
   std::string_view mode = argc > 1 ? argv[1] : "";
   if (mode == "fds") return OpenDescriptors();
-  if (mode == "orphans") return Orphans(std::atoi(argv[2]));
+  if (mode == "orphans") return Orphans(Number(argv[2]));
   if (mode == "bomb") return ForkBomb();
-  if (mode == "kill") return kill(std::atoi(argv[2]), std::atoi(argv[3])) == 0 ? 0 : errno;
+  if (mode == "scan") return ScanExecutables(argv[2]);
+  if (mode == "kill") return kill(Number(argv[2]), Number(argv[3])) == 0 ? 0 : errno;
   if (mode == "read" || mode == "write") {
     int opened = 0;
     for (int i = 2; i < argc; ++i) opened += TryOpen(argv[i], mode == "read" ? O_RDONLY : O_WRONLY);

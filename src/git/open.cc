@@ -55,15 +55,16 @@ Result<> CheckFormat(const std::string& common_dir, const std::string& git_dir) 
     return Unsupported("repository format " + std::to_string(version), git_dir);
   }
   git_config_iterator* iterator = nullptr;
-  if (const int error = git_config_iterator_glob_new(&iterator, config.get(), "^extensions\\.");
-      error < 0) {
+  if (const int error = git_config_iterator_new(&iterator, config.get()); error < 0) {
     return FailGit(error, "read " + path);
   }
   const Handle<git_config_iterator, git_config_iterator_free> owner(iterator);
   git_config_entry* entry = nullptr;
   while (git_config_next(&entry, iterator) == 0) {
     constexpr std::string_view kSection = "extensions.";
-    BAWN_CHECK_OK(CheckExtension(std::string_view(entry->name).substr(kSection.size()),
+    const std::string_view name = entry->name;
+    if (!name.starts_with(kSection)) continue;  // libgit2's own regex search leaks memory
+    BAWN_CHECK_OK(CheckExtension(name.substr(kSection.size()),
                                  entry->value == nullptr ? "" : entry->value, version, git_dir));
   }
   return {};

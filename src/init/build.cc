@@ -82,9 +82,11 @@ Result<Built> Build(const plan::Plan& plan, std::vector<UniqueFd> slots, std::st
   evidence.umount_errno = sys::TryUmount(tree.last_attached());
   evidence.writable_errno = sys::TryMakeWritable("/");
   *stage = "lids";
-  BAWN_CHECK_OK(
-      CloseLids(evidence.proc_fd, plan.limits, context.proc.valid() ? context.proc_target : ""));
-  evidence.lids_closed = true;
+  Result<> closed =
+      CloseLids(evidence.proc_fd, plan.limits, context.proc.valid() ? context.proc_target : "");
+  // Behind a masked /proc the sysctls are out of reach as well: a failed layer, like "pidns".
+  if (!closed && context.proc.valid()) return std::unexpected(std::move(closed).error());
+  if (!closed) evidence.lids_error = closed.error().message;
   BAWN_CHECK_OK(PrepareWalls(plan, &built, stage));
   *stage = "privileges";
   BAWN_CHECK_OK(DropPrivileges());

@@ -1,6 +1,8 @@
 // init/build.h
-// Stage by stage from a fresh set of namespaces to a sealed sandbox (DESIGN.md 5, "Order").
+// Stage by stage from a fresh set of namespaces to a sealed sandbox.
 // Threads: one. Privilege on entry: every capability in the first user namespace; on return: none.
+// Decided in: policy/compile. Enforced by: the kernel, step by step.
+// Recorded as: the layers of Ready.
 #pragma once
 
 #include <span>

@@ -127,8 +127,10 @@ Result<Watch> StartUnderGuard(const Walls& walls, const JobStart& start, UniqueF
 
 void RunGuard(const Walls& walls, JobStart start, UniqueFd channel) {
   close(walls.control);
+  Walls without_control = walls;
+  without_control.control = -1;  // the number is free for others now
   UniqueFd signals;
-  Result<Watch> main = StartUnderGuard(walls, start, &signals);
+  Result<Watch> main = StartUnderGuard(without_control, start, &signals);
   if (!main) {
     wire::FromInit frame = wire::JobFailed{
         start.job, "guard", static_cast<uint32_t>(main.error().sys_errno), main.error().message};

@@ -5,6 +5,8 @@
 // atomically against forks, and nobody else's; and no payload can signal its guard. It speaks
 // wire/control frames with pid 1 on its channel. NOT protected: the guard counts on the kernel's
 // OOM killer to choose the job before it (+200).
+// Decided in: policy/compile (Plan::job_domains). Enforced by: Landlock's signal scope.
+// Recorded as: JobKilled.
 #pragma once
 
 #include "base/unique_fd.h"

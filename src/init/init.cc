@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 
 #include "contain/canary.h"
@@ -19,6 +20,12 @@
 
 namespace bawn::init {
 namespace {
+
+int ParseInt(std::string_view text) {
+  int value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
 
 constexpr int kSetupFailedExit = 125;
 
@@ -53,7 +60,7 @@ Result<> CheckDescriptors(const std::vector<int>& kept) {
     Result<UniqueFd> directory = sys::OpenDir(AT_FDCWD, "/proc/self/fd");
     if (!directory) return {};  // no proc: the layer "pidns" says so
     for (const sys::DirEntry& entry : BAWN_TRY(sys::ListDir(directory->get(), 64))) {
-      seen.push_back(std::atoi(entry.name.c_str()));
+      seen.push_back(ParseInt(entry.name));
     }
   }
   for (int fd : seen) {  // the listing's own descriptors are closed again
@@ -102,6 +109,7 @@ void InitMain() {
   walls.scope_ruleset = built->scope_ruleset.get();
   walls.filter = built->filter;
   walls.devpts = built->devpts;
+  walls.refusal = NotHeld(built->layers);
   Result<> said = sys::SendPacket(
       kControlFd, wire::Encode(wire::FromInit(wire::Ready{std::move(built->layers)})));
   if (!said) _exit(kSetupFailedExit);

@@ -1,5 +1,6 @@
 #include "init/job.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "contain/landlock.h"
 #include "contain/plan_codec.h"
 #include "init/exec.h"
+#include "sys/capabilities.h"
 #include "sys/files.h"
 #include "sys/limits.h"
 #include "sys/pty.h"
@@ -96,6 +98,18 @@ Result<plan::JobSpec> Prepare(const Walls& walls, const JobStart& start, std::st
   return spec;
 }
 
+// The job's own two walls, seen from behind them: pid 1 has the same user, so only the domain's
+// scope refuses a signal to it.
+std::vector<wire::LayerFact> ReadBackWalls() {
+  bool scoped = kill(1, 0) < 0 && errno == EPERM;
+  bool filtered = sys::SeccompMode() == 2;
+  auto state = [](bool held) { return held ? wire::LayerState::kHeld : wire::LayerState::kFailed; };
+  return {{"landlock", state(scoped), scoped ? "signal to pid 1: EPERM" : "pid 1 can be signalled"},
+          {"seccomp", state(filtered), filtered ? "read back: mode 2" : "no filter"}};
+}
+
+}  // namespace
+
 std::string NotHeld(const std::vector<wire::LayerFact>& facts) {
   std::string text;
   for (const wire::LayerFact& fact : facts) {
@@ -104,8 +118,6 @@ std::string NotHeld(const std::vector<wire::LayerFact>& facts) {
   }
   return text;
 }
-
-}  // namespace
 
 void CloseAllBut(std::vector<int> keep) {
   std::sort(keep.begin(), keep.end());
@@ -119,14 +131,16 @@ void CloseAllBut(std::vector<int> keep) {
 }
 
 void RunJob(const Walls& walls, JobStart start, UniqueFd channel) {
-  close(walls.control);
+  if (walls.control >= 0) close(walls.control);
   sys::UnblockAllSignals();
   std::string stage;
   UniqueFd master;
   Result<plan::JobSpec> spec = Prepare(walls, start, &stage, &master);
   if (!spec) Fail(channel.get(), start.job, stage, spec.error().sys_errno, spec.error().message);
-  std::vector<wire::LayerFact> canaries =
-      contain::RunCanaries(walls.plan->canaries, walls.plan->level);
+  std::vector<wire::LayerFact> canaries = ReadBackWalls();
+  for (wire::LayerFact& fact : contain::RunCanaries(walls.plan->canaries, walls.plan->level)) {
+    canaries.push_back(std::move(fact));
+  }
   if (!contain::AllHeld(canaries)) {
     Fail(channel.get(), start.job, "canary", 0, NotHeld(canaries));
   }

@@ -1,6 +1,8 @@
 // init/jobs.h
 // A job as pid 1 sees it: its direct child is the job's main process, or, with job domains, the
 // job's guard, whose frames are checked and passed on.
+// Decided in: the keeper's orders. Enforced by: the job's domain.
+// Recorded as: JobExited, JobKilled.
 #pragma once
 
 #include <memory>

@@ -84,7 +84,14 @@ Result<> Overlay(const Op& op, OpContext* context) {
   }
   if (writable) {
     UniqueFd upper = BAWN_TRY(OpenLayer(op.upper, context));
-    UniqueFd work = BAWN_TRY(OpenLayer(op.work, context));
+    UniqueFd work;
+    if (op.upper.fd_slot >= 0 && op.work.fd_slot < 0) {  // one mount that holds both
+      work = BAWN_TRY(sys::Openat2(upper.get(), "work", O_PATH | O_DIRECTORY, 0, sys::kUntrusted));
+      upper =
+          BAWN_TRY(sys::Openat2(upper.get(), "upper", O_PATH | O_DIRECTORY, 0, sys::kUntrusted));
+    } else {
+      work = BAWN_TRY(OpenLayer(op.work, context));
+    }
     BAWN_CHECK_OK(overlay.SetFd("upperdir", upper.get()));
     BAWN_CHECK_OK(overlay.SetFd("workdir", work.get()));
     BAWN_CHECK_OK(overlay.SetFlag("volatile"));

@@ -1,6 +1,7 @@
 // init/ops.h
-// Carries out the Plan's ops, one by one, in order. Decided in: policy/compile. Enforced here.
-// Recorded as: the layers "mounts" and "pidns" of Ready, and one fact per optional op left out.
+// Carries out the Plan's ops, one by one, in order. Decided in: policy/compile. Enforced by: the
+// kernel, per mount. Recorded as: the layers "mounts" and "pidns" of Ready, and one fact per
+// optional op left out.
 #pragma once
 
 #include <set>

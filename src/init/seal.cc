@@ -147,9 +147,9 @@ std::vector<wire::LayerFact> ReadBack(const plan::Plan& plan, const Evidence& ev
           PidNamespace(evidence),
           Network(),
           Capabilities(),
-          evidence.lids_closed
+          evidence.lids_error.empty()
               ? Held("lids", "read back: user.max_*_namespaces, max_inotify_*, max_fanotify_*")
-              : Failed("lids", "no proc to write them through")};
+              : Failed("lids", evidence.lids_error)};
 }
 
 }  // namespace bawn::init

@@ -2,7 +2,9 @@
 // What turns the built tree into a closed one: the second user and mount namespace (locks every
 // mount), the lids on further namespaces and watches, and the end of every privilege. Each step is
 // read back; the facts are the layers of Ready.
-// Sources: user_namespaces(7), namespaces(7) "/proc/sys/user", hardening.md RT-22, RT-26, RT-31.
+// Sources: user_namespaces(7), namespaces(7) "/proc/sys/user", RT-22, RT-26, RT-31.
+// Decided in: policy/compile. Enforced by: the kernel.
+// Recorded as: userns, mounts, pidns, network, caps, lids.
 #pragma once
 
 #include <string>
@@ -33,7 +35,7 @@ struct Evidence {
   std::string proc_error;
   int umount_errno = 0;    // umount2 of a mount, tried before the capabilities were dropped
   int writable_errno = 0;  // clearing read-only on /, tried likewise
-  bool lids_closed = false;
+  std::string lids_error;  // empty: each lid was written and read back
 };
 std::vector<wire::LayerFact> ReadBack(const plan::Plan& plan, const Evidence& evidence);
 

@@ -79,6 +79,8 @@ void Server::Send(const wire::FromInit& frame, int fd) {
 
 void Server::OnStart(uint32_t id, std::vector<UniqueFd> fds) {
   auto refuse = [&](const char* why) { Send(wire::JobFailed{id, "job", 0, why}, -1); };
+  // No silent downgrade (promise 4): what the level promises must hold before anything runs.
+  if (!walls_.refusal.empty()) return Send(wire::JobFailed{id, "layer", 0, walls_.refusal}, -1);
   if (fds.size() != 1 && fds.size() != 4)
     return refuse("needs a spec and three streams, or a spec");
   if (jobs_.contains(id) || lost_.contains(id)) return refuse("a job of that number lives");

@@ -1,8 +1,9 @@
 // init/tree.h
 // The new root: a sized tmpfs, built before it becomes "/". Every name below it is reached by
 // descriptor, never through a symlink and never above it (openat2, RESOLVE_BENEATH | NO_SYMLINKS):
-// an earlier mount may hold names that a payload chose (RT-05, cases.md O-13).
+// an earlier mount may hold names that a payload chose (RT-05, O-13).
 // Threads: one. Privilege: every capability in the sandbox's first user namespace.
+// Decided in: policy/compile. Enforced by: openat2 and move_mount. Recorded as: "mounts".
 #pragma once
 
 #include <cstdint>

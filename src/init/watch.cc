@@ -1,7 +1,7 @@
 #include "init/watch.h"
 
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 
 #include "sys/files.h"
 #include "sys/processes.h"
@@ -19,7 +19,8 @@ int ForegroundGroup(int pid) {
   size_t at = stat->rfind(')');
   for (int field = 2; field < 8 && at != std::string::npos; ++field) at = stat->find(' ', at + 1);
   if (at == std::string::npos) return 0;
-  int group = std::atoi(stat->c_str() + at + 1);
+  int group = 0;
+  std::from_chars(stat->data() + at + 1, stat->data() + stat->size(), group);
   return group > 1 ? group : 0;
 }
 

@@ -2,6 +2,8 @@
 // One job's main process seen by its parent (pid 1, or the job's guard): forked, watched through
 // its channel until exec, reported when it ends. No status is lost: what the child said is always
 // read before its end is reported.
+// Decided in: the keeper's orders. Enforced by: the job's walls.
+// Recorded as: JobStarted, JobFailed, JobExited.
 #pragma once
 
 #include <functional>

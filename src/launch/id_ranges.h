@@ -1,6 +1,6 @@
 // launch/id_ranges.h
 // Root mode: one range of host ids per sandbox, leased from Bawn's own subordinate ids under a lock
-// (RT-30, DESIGN.md 5). A payload of root mode has no host id of any user, and two sandboxes share
+// (RT-30). A payload of root mode has no host id of any user, and two sandboxes share
 // none, so neither reads what the other wrote, kills or traces it, or is counted with it.
 //   <state>/ids/lock      flock held while a lease is made or ended
 //   <state>/ids/<index>   "SANDBOX OUTER_UID OUTER_GID COUNT\n", written before the range is used

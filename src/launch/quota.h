@@ -1,11 +1,10 @@
 // launch/quota.h
-// The sampling monitor of a sandbox's changes: bytes and inodes of its upper layer, one metadata read
-// per entry, in small steps so that deadlines are never delayed by a large tree. What ext4 gives a
-// rootless sandbox is no hard limit: the figure can be overshot between two samples, the receipt says
-// `approximate` (DESIGN 6, Quota). A directory that cannot be read keeps its last figure by being
-// counted as itself only.
-// Decided in: policy/compile (limits). Enforced by: the keeper, which kills. Recorded as:
-// `outcome.killed_by: disk | inodes`, `limits.{disk,inodes}`.
+// The sampling monitor of a sandbox's changes: bytes and inodes of its upper layer, one metadata
+// read per entry, in small steps so that deadlines are never delayed by a large tree. What ext4
+// gives a rootless sandbox is no hard limit: the figure can be overshot between two samples, the
+// receipt says `approximate` (DESIGN 6, Quota). A directory that cannot be read keeps its last
+// figure by being counted as itself only. Decided in: policy/compile (limits). Enforced by: the
+// keeper, which kills. Recorded as: `outcome.killed_by: disk | inodes`, `limits.{disk,inodes}`.
 #pragma once
 
 #include <cstdint>

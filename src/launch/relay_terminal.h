@@ -1,7 +1,7 @@
 // launch/relay_terminal.h
 // The caller's terminal during a job with an inner pty: raw while the job runs, its size carried
 // in, and at the end modes that output may have left on are reset and answers still in flight
-// swallowed (RT-28). The payload only ever holds the inner pty (cases.md O-06).
+// swallowed (RT-28). The payload only ever holds the inner pty (O-06).
 #pragma once
 
 #include <optional>

@@ -14,7 +14,7 @@ struct Timers {
   int64_t idle_ns = 0;  // length of the no-output limit
   int64_t idle_since = 0;
   int64_t grace = 0;  // KILL is due
-  int64_t quota = 0;       // the next step of the quota monitor
+  int64_t quota = 0;  // the next step of the quota monitor
   int64_t drain = 0;  // stop waiting for output after the main process ended
 
   int64_t idle() const { return idle_ns == 0 ? 0 : idle_since + idle_ns; }

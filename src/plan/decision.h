@@ -18,7 +18,7 @@ struct Decision {
   std::string file;     // "built-in" or a path
   uint32_t line = 0;
   std::string reason;
-  std::string remedy;   // how to change it, empty when nothing may
+  std::string remedy;  // how to change it, empty when nothing may
 };
 
 }  // namespace bawn::plan

@@ -28,7 +28,7 @@ struct PathFact {
 struct HostFacts {
   std::map<std::string, PathFact> paths;
   std::string user_name;
-  std::string home;   // absolute, symlinks resolved; empty when there is none
+  std::string home;  // absolute, symlinks resolved; empty when there is none
   std::string shell;
   uint32_t uid = 0;
   uint32_t gid = 0;
@@ -42,7 +42,7 @@ struct HostFacts {
 struct WorkspaceFacts {
   std::string path;  // real path, also its path in the view
   std::string mode = "live";
-  std::string rung;  // "overlay" | "reflink" | "copy" | "in_place"
+  std::string rung;                   // "overlay" | "reflink" | "copy" | "in_place"
   std::vector<Op> ops;                // overlays (and binds of git objects), in order
   std::vector<std::string> writable;  // view paths that the job may write: the tree, its git dir
   std::vector<std::string> readable;  // more view paths to read (git objects of alternates)

@@ -8,8 +8,24 @@
 
 namespace bawn::plan {
 
-enum class OutcomeKind : uint8_t { kExited, kSignaled, kKilled, kCancelled, kInterrupted, kSetupFailed };
-enum class KilledBy : uint8_t { kNothing, kTimeout, kIdleTimeout, kMemory, kPids, kDisk, kInodes, kOutput };
+enum class OutcomeKind : uint8_t {
+  kExited,
+  kSignaled,
+  kKilled,
+  kCancelled,
+  kInterrupted,
+  kSetupFailed
+};
+enum class KilledBy : uint8_t {
+  kNothing,
+  kTimeout,
+  kIdleTimeout,
+  kMemory,
+  kPids,
+  kDisk,
+  kInodes,
+  kOutput
+};
 
 constexpr std::string_view OutcomeKindName(OutcomeKind kind) {
   constexpr std::string_view kNames[] = {"exited",    "signaled",    "killed",

@@ -1,6 +1,7 @@
 // Values only: this file keeps the room a library and checks what the headers promise.
-#include "plan/decision.h"
 #include "plan/plan.h"
+
+#include "plan/decision.h"
 #include "plan/receipt.h"
 
 namespace bawn::plan {

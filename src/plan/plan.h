@@ -1,8 +1,8 @@
 // plan/plan.h
-// The Plan: the ordered ops, limits and walls of one sandbox, and the JobSpec of one job. Decided in
-// policy/ (compile), enforced in contain/ and init/, never reinterpreted there. Only the *native*
-// Plan holds host paths; engine interfaces carry it as an opaque sealed descriptor.
-// All paths are absolute byte strings without "..", "." or empty components. Sizes are bytes.
+// The Plan: the ordered ops, limits and walls of one sandbox, and the JobSpec of one job. Decided
+// in policy/ (compile), enforced in contain/ and init/, never reinterpreted there. Only the
+// *native* Plan holds host paths; engine interfaces carry it as an opaque sealed descriptor. All
+// paths are absolute byte strings without "..", "." or empty components. Sizes are bytes.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class OpKind : uint8_t {
   kSymlink,  // TARGET -> `content`
   kFile,     // TARGET with `content` and `mode`
   kTmpfs,    // a tmpfs of `size_bytes` and `inodes`, root mode `mode`
-  kBind,     // lowers[0] mounted at TARGET: root-owned system directories, devices and our own files
+  kBind,  // lowers[0] mounted at TARGET: root-owned system directories, devices and our own files
   kOverlay,  // lowers (top first) + `upper` + `work`; lower-only (read-only) when `upper` is empty
   kProc,     // a fresh proc of this pid namespace
   kDevpts,   // a fresh devpts instance
@@ -41,20 +41,27 @@ struct Op {
   OpKind kind = OpKind::kDir;
   std::string target;  // in the view
   std::vector<Source> lowers;
-  Source upper;
-  Source work;
+  Source upper;  // with a slot and no `work`: the directory that holds "upper" and "work", since
+  Source work;   // the two must lie on one mount
   std::string content;
   uint32_t mode = 0755;
   uint64_t size_bytes = 0;
   uint64_t inodes = 0;
-  bool read_only = true;     // kBind: mount attribute (nosuid,nodev always; noexec never)
-  bool devices = false;      // kBind of a device node: nodev is left out
-  bool recursive = false;    // kBind
-  bool optional = false;     // a failure is reported as a fact, not as an error
+  bool read_only = true;   // kBind: mount attribute (nosuid,nodev always; noexec never)
+  bool devices = false;    // kBind of a device node: nodev is left out
+  bool recursive = false;  // kBind
+  bool optional = false;   // a failure is reported as a fact, not as an error
 };
 
 // What a job may do below `path` (in the view), by its Landlock domain.
-enum class PathRights : uint8_t { kRead, kReadExecute, kWrite, kWriteNoExecute, kDevice, kLast = kDevice };
+enum class PathRights : uint8_t {
+  kRead,
+  kReadExecute,
+  kWrite,
+  kWriteNoExecute,
+  kDevice,
+  kLast = kDevice
+};
 struct LandlockRule {
   std::string path;
   PathRights rights = PathRights::kReadExecute;
@@ -74,10 +81,10 @@ struct ProcessLimits {
 
 // What the canaries need to know of the outside. Everything here must be refused.
 struct CanaryTargets {
-  std::string outside_file;      // an existing host file the caller can write
-  std::string pathname_socket;   // a listening host socket
-  std::string abstract_socket;   // a listening abstract name, without the leading NUL
-  uint32_t host_pid = 0;         // the witness: a host process of the same uid
+  std::string outside_file;     // an existing host file the caller can write
+  std::string pathname_socket;  // a listening host socket
+  std::string abstract_socket;  // a listening abstract name, without the leading NUL
+  uint32_t host_pid = 0;        // the witness: a host process of the same uid
 };
 
 struct Plan {

@@ -15,13 +15,13 @@
 namespace bawn::plan {
 
 struct LayerReport {
-  std::string name;         // "userns", "mounts", "network", "landlock", "seccomp", …
-  std::string state;        // "held" | "failed" | "unknown" | "off"
+  std::string name;   // "userns", "mounts", "network", "landlock", "seccomp", …
+  std::string state;  // "held" | "failed" | "unknown" | "off"
   std::string verified_by;
 };
 
 struct LimitReport {
-  std::string name;   // "time", "output", "pids", …
+  std::string name;  // "time", "output", "pids", …
   uint64_t value = 0;
   std::string state;  // "enforced" | "approximate" | "not_enforced"
 };
@@ -33,12 +33,12 @@ struct StreamReport {
 };
 
 struct WorkspaceReport {
-  std::string mode;         // "live"
-  std::string rung;         // "overlay" | "reflink" | "copy"
+  std::string mode;  // "live"
+  std::string rung;  // "overlay" | "reflink" | "copy"
   std::string path;
   std::string base_commit;  // empty: none
   std::optional<uint64_t> added, modified, deleted, bytes;
-  std::string durable;      // "pending" | "synced" | "none"
+  std::string durable;               // "pending" | "synced" | "none"
   std::vector<std::string> covered;  // protected paths hidden by name
 };
 

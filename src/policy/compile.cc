@@ -99,6 +99,13 @@ Result<> AddJob(Build* build) {
 Result<Compiled> Compile(const Policy& policy, const JobRequest& request,
                          const plan::HostFacts& host, const plan::WorkspaceFacts& workspace,
                          const std::string& sandbox_id, plan::Level level) {
+  if (!policy.extends.empty()) {
+    // Half a profile must not pass for a whole one.
+    return Fail(ErrorCode::kInternal,
+                "profile '" + EscapeName(policy.name) + "' still extends '" +
+                    EscapeName(policy.extends) + "'",
+                "", "profile.extends");
+  }
   BAWN_CHECK_OK(CheckLevel(policy, request, level));
   Build build{.policy = policy,
               .request = request,

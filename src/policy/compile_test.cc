@@ -515,6 +515,14 @@ TEST(NoneTest, BuildsNothingAndStillFiltersTheEnvironment) {
   EXPECT_EQ(EnvOf(*compiled, "GITHUB_TOKEN"), "(unset)");
 }
 
+TEST(CompileTest, RefusesAProfileWhoseBaseIsNotResolved) {
+  FakeHost host;
+  host.policy.extends = "default";
+  EXPECT_EQ(host.Compile().error().rule, "profile.extends");
+  host.policy.extends.clear();
+  EXPECT_TRUE(host.Compile());
+}
+
 TEST(DecisionTest, EachNamesRuleFileAndReason) {
   FakeHost host;
   host.Dir("/home/ada/.cache/pip");

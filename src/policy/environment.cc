@@ -136,6 +136,8 @@ EnvVerdict JudgeVariable(std::string_view name) {
   std::string upper = Upper(name);
   for (const EnvRow& row : kEnvironmentTable) {
     std::string_view subject = row.tier == EnvTier::kReviewed ? name : std::string_view(upper);
+    // Most rows begin with another letter: a start judges every variable of the caller.
+    if (row.pattern[0] != '*' && !subject.starts_with(row.pattern[0])) continue;
     if (MatchGlob(row.pattern, subject)) return {row.tier, row.pattern};
   }
   return {};

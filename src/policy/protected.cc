@@ -7,7 +7,7 @@
 namespace bawn::policy {
 namespace {
 
-constexpr std::string_view kOwn = "Bawn's own";
+constexpr std::string_view kOwn = "Bawn's own state";
 
 struct Moved {
   std::string_view variable;
@@ -29,25 +29,52 @@ std::string_view ValueOf(const std::vector<std::string>& environment, std::strin
   return {};
 }
 
-std::string Expand(std::string_view row, std::string_view home) {
-  if (row.starts_with('/')) return std::string(row);
-  return home.empty() ? std::string() : Join(home, row);
-}
+// A row's path without putting it together: these run on every start, for every directory shown.
+struct RowPath {
+  std::string_view directory;  // the home, or empty when `rest` is absolute
+  std::string_view rest;
 
-// Calls `use` with every row, expanded, and every moved directory of Bawn's own.
+  std::string Text() const { return directory.empty() ? std::string(rest) : Join(directory, rest); }
+  size_t size() const {
+    return directory.empty() ? rest.size() : directory.size() + 1 + rest.size();
+  }
+  bool IsBelow(std::string_view path) const {
+    if (directory.empty()) return policy::IsBelow(rest, path);
+    if (IsAtOrBelow(directory, path)) return true;
+    return policy::IsBelow(path, directory) &&
+           policy::IsBelow(rest, path.substr(directory.size() + 1));
+  }
+  bool IsAtOrAbove(std::string_view path) const {
+    if (directory.empty()) return IsAtOrBelow(path, rest);
+    return policy::IsBelow(path, directory) && IsAtOrBelow(path.substr(directory.size() + 1), rest);
+  }
+};
+
+struct Row {
+  RowPath path;
+  Protection protection = Protection::kNever;
+  std::string_view what;
+  bool moved = false;
+
+  ProtectedMatch Match() const {
+    return {path.Text(), protection, what, what.starts_with(kOwn), moved};
+  }
+};
+
+// Calls `use` with every row for this home, then with Bawn's own directories where they were moved.
 template <class Use>
 void ForEachProtected(std::string_view home, const std::vector<std::string>& environment,
                       const Use& use) {
   for (const ProtectedRow& row : kProtectedTable) {
-    std::string path = Expand(row.path, home);
-    bool own = row.what.starts_with(kOwn);
-    if (!path.empty()) use(ProtectedMatch{std::move(path), row.protection, row.what, own, false});
+    bool absolute = row.path.starts_with('/');
+    if (!absolute && home.empty()) continue;
+    use(Row{{absolute ? std::string_view() : home, row.path}, row.protection, row.what, false});
   }
   for (const Moved& moved : kMovedDirectories) {
     Result<std::string> path = CleanPath(ValueOf(environment, moved.variable), home);
     if (!path) continue;  // unset, or no path
-    use(ProtectedMatch{moved.below.empty() ? *path : Join(*path, moved.below), Protection::kNever,
-                       "Bawn's own state", true, true});
+    std::string own = moved.below.empty() ? *path : Join(*path, moved.below);
+    use(Row{{{}, own}, Protection::kNever, kOwn, true});
   }
 }
 
@@ -56,8 +83,8 @@ void ForEachProtected(std::string_view home, const std::vector<std::string>& env
 std::vector<std::string> ProtectedPaths(std::string_view home,
                                         const std::vector<std::string>& environment) {
   std::vector<std::string> paths;
-  ForEachProtected(home, environment, [&](ProtectedMatch row) {
-    if (row.protection != Protection::kPlain) paths.push_back(std::move(row.path));
+  ForEachProtected(home, environment, [&](const Row& row) {
+    if (row.protection != Protection::kPlain) paths.push_back(row.path.Text());
   });
   std::ranges::sort(paths);
   auto duplicates = std::ranges::unique(paths);
@@ -81,9 +108,9 @@ bool IsProtectedName(std::string_view name) {
 std::optional<ProtectedMatch> FindProtected(std::string_view path, std::string_view home,
                                             const std::vector<std::string>& environment) {
   std::optional<ProtectedMatch> best;
-  ForEachProtected(home, environment, [&](ProtectedMatch row) {
-    if (!IsAtOrBelow(path, row.path) || (best && best->path.size() >= row.path.size())) return;
-    best = std::move(row);
+  ForEachProtected(home, environment, [&](const Row& row) {
+    if (!row.path.IsAtOrAbove(path) || (best && best->path.size() >= row.path.size())) return;
+    best = row.Match();
   });
   return best;
 }
@@ -91,9 +118,9 @@ std::optional<ProtectedMatch> FindProtected(std::string_view path, std::string_v
 std::vector<ProtectedMatch> ProtectedBelow(std::string_view path, std::string_view home,
                                            const std::vector<std::string>& environment) {
   std::vector<ProtectedMatch> below;
-  ForEachProtected(home, environment, [&](ProtectedMatch row) {
-    if (row.protection == Protection::kPlain || !IsBelow(row.path, path)) return;
-    below.push_back(std::move(row));
+  ForEachProtected(home, environment, [&](const Row& row) {
+    if (row.protection == Protection::kPlain || !row.path.IsBelow(path)) return;
+    below.push_back(row.Match());
   });
   std::ranges::sort(below, {}, &ProtectedMatch::path);
   return below;

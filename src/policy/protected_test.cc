@@ -220,6 +220,20 @@ TEST(ProtectedTest, BawnsOwnStateIsFoundWhereItWasMoved) {
   }
 }
 
+TEST(ProtectedTest, BawnsProfilesAreCoveredAndItsStateIsNeverBelowAShownDirectory) {
+  FakeHost host;
+  host.Dir("/home/ada/.config");
+  host.Dir("/home/ada/.config/bawn");
+  host.request.ro = {"~/.config"};
+  Result<Compiled> compiled = host.Compile();
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_FALSE(ShowsHostFile(*compiled, "/home/ada/.config/bawn/profiles/p.yaml"));
+  host.Dir("/home/ada/.local/state");
+  host.Dir("/home/ada/.local/state/bawn");
+  host.request.ro = {"~/.local/state"};
+  EXPECT_EQ(host.Compile().error().rule, "view.protected");
+}
+
 TEST(ProtectedTest, NoToolchainRowTouchesAProtectedPath) {
   for (const ToolchainRow& row : kToolchainTable) {
     std::string path = "/h/" + std::string(row.path);

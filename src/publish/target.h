@@ -1,7 +1,7 @@
 // publish/target.h
 // Names in the user's tree, reached so that nothing that a payload (or an earlier apply) put there
 // is followed: every parent is opened by openat2(BENEATH | NO_SYMLINKS | NO_MAGICLINKS) from the
-// root that is held, every act names one component in it (RT-24, cases.md O-13).
+// root that is held, every act names one component in it (RT-24, O-13).
 #pragma once
 
 #include <optional>

@@ -57,7 +57,7 @@ struct ReviewOptions {
 };
 
 // A file larger than this is not converted in memory: publish of it is refused by name.
-inline constexpr uint64_t kFileBytesMax = uint64_t{1} << 30;
+inline constexpr uint64_t kFileBytesMax = 512 << 20;
 
 // `repo` absent: a directory that is no repository; then nothing is ignored and old bytes are the
 // tree's. Content that is no longer what the ChangeSet hashed is kConflict, kind

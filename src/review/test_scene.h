@@ -25,7 +25,7 @@ class Scene {
   // After the base is committed: everything from here on happens in the copy.
   void Open() {
     base = repo.Line("rev-parse --verify -q HEAD || true");
-    repo.Shell("cp -a tree truth");
+    repo.Shell("rm -rf truth && cp -a tree truth");
   }
   std::string truth() const { return repo.root() + "/truth"; }
   void Write(const std::string& path, std::string_view bytes) const {

@@ -156,7 +156,8 @@ Result<std::vector<workspace::SandboxMeta>> ChooseForDiscard(const Caller& calle
   }
   int64_t now = RealtimeNs();
   for (workspace::ListedSandbox& one : BAWN_TRY(workspace::ListSandboxes(state))) {
-    if (one.live) continue;
+    bool pending = one.meta.kept || !one.damaged.empty();
+    if (one.live || !pending) continue;
     int64_t age_ms = (now - one.meta.created_at_ns) / 1'000'000;
     bool old = !options.older_ms || age_ms >= static_cast<int64_t>(*options.older_ms);
     if (old) chosen.push_back(std::move(one.meta));

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include "policy/paths.h"
+#include "service/root_mode.h"
 #include "sys/files.h"
 
 namespace bawn::service {
@@ -64,9 +66,12 @@ std::string AbsolutePath(const Caller& caller, const std::string& path) {
 
 namespace {
 
-plan::PathFact LookAt(const policy::ProbePath& probe) {
+constexpr size_t kChildrenMax = 64;
+constexpr int kLinksMax = 8;
+
+plan::PathFact LookAt(const std::string& path, bool content) {
   plan::PathFact fact;
-  Result<sys::FileStat> st = sys::Fstatat(AT_FDCWD, probe.path);
+  Result<sys::FileStat> st = sys::Fstatat(AT_FDCWD, path);
   if (!st) return fact;  // kMissing
   fact.uid = st->uid;
   fact.dev = st->dev;
@@ -75,24 +80,43 @@ plan::PathFact LookAt(const policy::ProbePath& probe) {
     fact.kind = plan::PathKind::kDirectory;
   } else if (st->IsSymlink()) {
     fact.kind = plan::PathKind::kSymlink;
-    fact.link_target = sys::Readlinkat(AT_FDCWD, probe.path).value_or("");
+    fact.link_target = sys::Readlinkat(AT_FDCWD, path).value_or("");
   } else if (st->IsRegular()) {
     fact.kind = plan::PathKind::kFile;
   } else {
     fact.kind = plan::PathKind::kOther;
   }
-  bool readable = fact.kind == plan::PathKind::kFile || fact.kind == plan::PathKind::kSymlink;
-  if (probe.content && readable) {
-    fact.content = sys::ReadFileAt(AT_FDCWD, probe.path, kCopiedFileBytesMax).value_or("");
+  if (content && fact.kind == plan::PathKind::kFile) {
+    fact.content = sys::ReadFileAt(AT_FDCWD, path, kCopiedFileBytesMax).value_or("");
   }
   return fact;
+}
+
+// One path and, as asked, the further links of its chain and the entries of the directory.
+void Probe(const policy::ProbePath& probe, plan::HostFacts* facts) {
+  std::string path = probe.path;
+  for (int link = 0; link < kLinksMax; ++link) {
+    plan::PathFact& fact = facts->paths[path] = LookAt(path, probe.content);
+    if (!probe.follow || fact.kind != plan::PathKind::kSymlink) break;
+    path = policy::ResolveLink(path, fact.link_target);
+    if (path.empty() || facts->paths.contains(path)) break;
+  }
+  if (!probe.children || facts->paths[probe.path].kind != plan::PathKind::kDirectory) return;
+  Result<UniqueFd> directory = sys::OpenDir(AT_FDCWD, probe.path);
+  if (!directory) return;
+  auto entries = sys::ListDir(directory->get(), kChildrenMax);
+  if (!entries) return;
+  for (const sys::DirEntry& entry : *entries) {
+    std::string child = policy::Join(probe.path, entry.name);
+    Probe({.path = child, .content = probe.content, .follow = probe.follow}, facts);
+  }
 }
 
 }  // namespace
 
 plan::HostFacts GatherHostFacts(const Caller& caller, const std::vector<policy::ProbePath>& paths) {
   plan::HostFacts facts;
-  for (const policy::ProbePath& probe : paths) facts.paths[probe.path] = LookAt(probe);
+  for (const policy::ProbePath& probe : paths) Probe(probe, &facts);
   facts.user_name = caller.user.name;
   facts.home = caller.home;
   facts.shell = caller.user.shell;
@@ -101,6 +125,11 @@ plan::HostFacts GatherHostFacts(const Caller& caller, const std::vector<policy::
   std::vector<uint32_t> gids = caller.ids.groups;
   gids.push_back(caller.ids.gid);
   facts.groups = sys::GroupNames(gids);
+  if (caller.ids.uid == 0) {  // inside, root's files are those of an ordinary user
+    facts.uid = facts.gid = kInnerId;
+    facts.user_name = kInnerName;
+    facts.groups = {{kInnerId, kInnerName}};
+  }
   facts.memory_bytes = sys::TotalMemoryBytes();
   facts.environment = caller.environment;
   facts.cwd = caller.cwd;

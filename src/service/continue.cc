@@ -101,6 +101,11 @@ Result<> StartKeeper(Session* session, const RunOptions& options) {
               session->dir.lock.get(),
               session->pathname_witness.get(),
               session->abstract_witness.get()};
+  for (const UniqueFd& slot : session->slots) spec.fds.push_back(slot.get());
+  if (session->ids) {
+    spec.argv.push_back(std::to_string(session->ids->outer_uid));
+    spec.argv.push_back(std::to_string(session->ids->outer_gid));
+  }
   spec.new_session = true;
   BAWN_CHECK_OK(sys::Spawn(spec));
   session->dir.lock.Reset();

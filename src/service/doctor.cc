@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "contain/probe.h"
+#include "service/context.h"
 #include "service/local.h"
+#include "service/root_mode.h"
 #include "sys/processes.h"
 
 namespace bawn::service {
@@ -26,7 +28,12 @@ Json Facts(const contain::ProbeReport& report) {
 }  // namespace
 
 Result<Json> LocalBawn::Doctor() {
-  contain::ProbeReport report = BAWN_TRY(contain::ProbeMachine());
+  Caller caller = BAWN_TRY(IdentifyCaller(environment_));
+  workspace::StateDir state = BAWN_TRY(OpenState(caller));
+  contain::ProbeOptions options;
+  options.state_dir = state.path;
+  options.subids = SubIdFilesOf(caller);
+  contain::ProbeReport report = BAWN_TRY(contain::ProbeMachine(options));
   JsonArray missing;
   std::string remedy;
   for (const contain::ProbeFact& fact : report.facts) {
@@ -34,7 +41,7 @@ Result<Json> LocalBawn::Doctor() {
     missing.emplace_back(fact.name);
     if (remedy.empty()) remedy = fact.remedy;
   }
-  for (const char* program : {"bawn-init", "bawn-worker", "bawn-policy"}) {
+  for (const char* program : {"bawn-init", "bawn-worker", "bawn-policy", "bawn-keeper"}) {
     Result<UniqueFd> found = sys::OpenSibling(program);
     if (found) continue;
     missing.emplace_back(program);

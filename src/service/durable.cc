@@ -7,6 +7,7 @@
 
 #include "sys/files.h"
 #include "sys/processes.h"
+#include "workspace/state.h"
 
 namespace bawn::service {
 namespace {
@@ -18,11 +19,11 @@ constexpr const char* kPending = "durable.pending";
   alarm(kWriteBackSeconds);
   Result<UniqueFd> layer = sys::OpenDir(sandbox_fd, "layers/0", sys::kUntrusted);
   if (!layer || !sys::Syncfs(layer->get())) _exit(1);
-  // overlay.rst, "Volatile mount": the marker forbids mounting the layers again; it is a directory
-  // of the work directory, which is ours (the payload never sees it).
-  (void)sys::Unlinkat(layer->get(), "work/work/incompat/volatile", AT_REMOVEDIR);
-  (void)sys::Unlinkat(sandbox_fd, kPending);
-  _exit(0);
+  // overlay.rst, "Volatile mount": the marker forbids mounting the layers again. It holds a file
+  // and lies in a directory of mode 000, so the work directory's own content goes as a whole.
+  Result<UniqueFd> work = sys::OpenDir(layer->get(), "work", sys::kUntrusted);
+  if (!work || !workspace::RemoveTree(work->get(), "work")) _exit(1);
+  _exit(sys::Unlinkat(sandbox_fd, kPending) ? 0 : 1);
 }
 
 }  // namespace

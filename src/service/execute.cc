@@ -70,6 +70,8 @@ Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& opt
         BAWN_TRY(sys::SealedMemfd("bawn-plan", contain::EncodePlan(session->compiled.plan)));
   }
   run.engine = engine.get();
+  run.provision.ids = session->ids;
+  run.provision.fds = std::move(session->slots);
   run.provision.sandbox_id = session->dir.id;
   run.job_spec =
       BAWN_TRY(sys::SealedMemfd("bawn-job", contain::EncodeJobSpec(session->compiled.job)));

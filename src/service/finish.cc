@@ -8,6 +8,7 @@
 #include "record/receipts.h"
 #include "service/durable.h"
 #include "service/recover.h"
+#include "service/root_mode.h"
 #include "service/session.h"
 #include "sys/files.h"
 #include "workspace/changes.h"
@@ -133,7 +134,8 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
   } else {
     result.pending_changes = BAWN_TRY(CountChanges(*session, &result.receipt));
   }
-  BAWN_CHECK_OK(UpdateMeta(session, result.pending_changes > 0, ran));
+  // Where nothing ran, what an earlier job of this sandbox changed is still there.
+  BAWN_CHECK_OK(UpdateMeta(session, ran ? result.pending_changes > 0 : meta.kept, ran));
   bool gone = report.remaining.empty();
   result.receipt.workspace.durable = meta.kept && gone && !session->attached ? "pending" : "none";
   SetExit(report, session->compiled.job.argv, &result);
@@ -149,6 +151,7 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
   }
   if (!gone) return result;  // the handle is kept: the marker stays, the next command tries again
   BAWN_CHECK_OK(RemoveRuntimeParts(session->dir, meta.kept));
+  BAWN_CHECK_OK(LeaveRootMode(*session));
   if (meta.kept) BAWN_CHECK_OK(StartWriteBack(session->dir));
   BAWN_CHECK_OK(MarkEnded(session->state, meta.id));
   return result;

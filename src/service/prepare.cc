@@ -1,5 +1,6 @@
 #include <fcntl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -7,6 +8,7 @@
 #include "base/text.h"
 #include "policy/protected.h"
 #include "service/recover.h"
+#include "service/root_mode.h"
 #include "service/select.h"
 #include "service/session.h"
 #include "sys/files.h"
@@ -19,6 +21,10 @@ namespace {
 Result<> ReadSecrets(const Caller& caller, const std::vector<std::string>& names,
                      policy::JobRequest* request) {
   for (const std::string& name : names) {
+    bool known = std::ranges::any_of(request->secrets, [&](const auto& secret) {
+      return secret.first == name;  // profile and option may name the same one
+    });
+    if (known) continue;
     std::string value = caller.Env(name);
     if (value.empty()) {
       return Fail(ErrorCode::kNotFound,
@@ -76,11 +82,14 @@ workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions&
   request.repository = session.repository;
   request.home = caller.home;
   request.state_path = session.state.path;
-  for (const auto& path : policy::ProtectedPaths(caller.home)) {
+  for (const auto& path : policy::ProtectedPaths(caller.home, caller.environment)) {
     request.protected_paths.emplace_back(path);
   }
   for (const auto& name : policy::ProtectedNames()) request.protected_names.emplace_back(name);
   for (const std::string& path : options.show) request.show.push_back(AbsolutePath(caller, path));
+  for (const policy::PathRule& rule : session.policy.show) {
+    request.show.push_back(AbsolutePath(caller, rule.path));
+  }
   request.ephemeral = options.ephemeral;
   request.uid = caller.ids.uid;
   request.gid = caller.ids.gid;
@@ -105,6 +114,7 @@ Result<> OpenWorkspace(const RunOptions& options, Session* session) {
   if (session->repository && session->repository->work_tree != root) {
     session->repository.reset();  // -w names a directory inside a work tree: a tree of its own
   }
+  if (IsRootMode(caller)) BAWN_CHECK_OK(CheckRootTree(root));
   workspace::OpenRequest request = MakeOpenRequest(*session, options, root);
   request.git_config =
       BAWN_TRY(workspace::ReadGitConfig(session->repository, caller.home, caller.environment));
@@ -138,14 +148,36 @@ Result<> PlaceWitnesses(Session* session) {
   return {};
 }
 
+namespace {
+
+// The directories that the Plan mounts from and that are the sandbox's own. They end with its pid
+// 1: an overlay does not take the work directory of an earlier one.
+Result<> MakePrivateDirs(const Session& session) {
+  if (session.attached) return {};
+  BAWN_CHECK_OK(workspace::RemoveTree(session.dir.fd.get(), kPrivateDir));
+  if (session.compiled.make_dirs.empty()) return {};
+  BAWN_CHECK_OK(sys::Mkdirat(session.dir.fd.get(), kPrivateDir, 0700));
+  for (const std::string& path : session.compiled.make_dirs) {
+    BAWN_CHECK_OK(sys::Mkdirat(AT_FDCWD, path, 0700));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<> CompileSession(const RunOptions& options, bool pty, Session* session) {
   policy::JobRequest request = BAWN_TRY(MakeJobRequest(session->caller, options, pty));
+  BAWN_CHECK_OK(ReadSecrets(session->caller, session->policy.secrets, &request));
+  request.private_dir = session->dir.path + "/" + kPrivateDir;
   session->level = BAWN_TRY(ChooseLevel(session->caller, session->policy, options.level));
   plan::HostFacts host = GatherHostFacts(
       session->caller, policy::PathsToProbe(session->policy, request, session->caller.home));
   session->compiled = BAWN_TRY(policy::Compile(
       session->policy, request, host, session->opened.facts, session->dir.id, session->level));
   session->compiled.plan.job_domains = options.keep;
+  if (session->attached) return {};  // the view stands already
+  BAWN_CHECK_OK(MakePrivateDirs(*session));
+  if (IsRootMode(session->caller)) BAWN_CHECK_OK(EnterRootMode(session));
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "policy/binary.h"
 #include "policy/builtin.h"
+#include "policy/extend.h"
 #include "service/context.h"
 #include "sys/files.h"
 #include "sys/processes.h"
@@ -55,8 +56,8 @@ Result<std::string> CompileProfile(const Caller& caller, const std::string& path
               "nothing ran; a profile that does not parse denies everything", "profile.parse");
 }
 
-// A compiled profile is cached by the digest of its text; one that `extends` others names their
-// files too, so it is compiled each time (the built-in base is part of the program).
+// A compiled profile is cached by the digest of its text. What it `extends` is a file of its own,
+// cached likewise, or built in.
 Result<policy::Policy> LoadFile(const Caller& caller, const workspace::StateDir& state,
                                 const std::string& path) {
   std::string text = BAWN_TRY(sys::ReadFileAt(AT_FDCWD, path, kProfileTextBytesMax));
@@ -71,17 +72,12 @@ Result<policy::Policy> LoadFile(const Caller& caller, const workspace::StateDir&
   }
   std::string compiled = BAWN_TRY(CompileProfile(caller, path));
   policy::Policy policy = BAWN_TRY(policy::DecodePolicy(compiled));
-  bool alone = policy.sources.size() <= 1;
-  if (alone) BAWN_CHECK_OK(sys::WriteFileAtomic(cache.get(), name, compiled, 0600, false));
+  BAWN_CHECK_OK(sys::WriteFileAtomic(cache.get(), name, compiled, 0600, false));
   return policy;
 }
 
-}  // namespace
-
-Result<policy::Policy> LoadProfile(const Caller& caller, const workspace::StateDir& state,
-                                   const std::string& name) {
-  std::string wanted = name.empty() ? caller.Env("BAWN_PROFILE") : name;
-  if (wanted.empty()) wanted = "default";
+Result<policy::Policy> LoadOne(const Caller& caller, const workspace::StateDir& state,
+                               const std::string& wanted) {
   if (std::optional<policy::Policy> builtin = policy::BuiltinPolicy(wanted)) return *builtin;
   std::string path = FindProfileFile(caller, wanted);
   if (!path.empty()) return LoadFile(caller, state, path);
@@ -91,6 +87,18 @@ Result<policy::Policy> LoadProfile(const Caller& caller, const workspace::StateD
                              "/etc/bawn/profiles and the user's bawn/profiles"
                            : "did you mean " + near + "?",
               "profile.unknown");
+}
+
+}  // namespace
+
+Result<policy::Policy> LoadProfile(const Caller& caller, const workspace::StateDir& state,
+                                   const std::string& name) {
+  std::string wanted = name.empty() ? caller.Env("BAWN_PROFILE") : name;
+  if (wanted.empty()) wanted = "default";
+  policy::Policy policy = BAWN_TRY(LoadOne(caller, state, wanted));
+  return policy::ResolveExtends(std::move(policy), [&](std::string_view base) {
+    return LoadOne(caller, state, std::string(base));
+  });
 }
 
 }  // namespace bawn::service

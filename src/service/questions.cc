@@ -83,7 +83,9 @@ Result<Json> LocalBawn::List(const std::string& workspace_dir, bool everywhere) 
   JsonArray sandboxes;
   for (const workspace::ListedSandbox& one : all) {
     bool here = everywhere || !one.damaged.empty() || one.meta.workspace_path == root;
-    if (!here) continue;
+    // What was published, discarded or changed nothing is a record, not something to act on.
+    bool matters = one.meta.kept || one.live || !one.damaged.empty();
+    if (!here || !matters) continue;
     Json summary = Summary(one);
     AddReceipt(state, one.meta.id, &summary);
     sandboxes.push_back(std::move(summary));

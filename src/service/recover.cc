@@ -118,6 +118,8 @@ Result<> RemoveRuntimeParts(const workspace::SandboxDir& dir, bool keep_changes)
     Result<> gone = sys::Unlinkat(dir.fd.get(), socket);
     if (!gone && !Missing(gone)) return gone;
   }
+  // What caches and a private home hold ends with pid 1, whether or not changes are kept.
+  BAWN_CHECK_OK(workspace::RemoveTree(dir.fd.get(), kPrivateDir));
   if (keep_changes) return {};
   for (const char* part : {"layers", "initial", "git"}) {
     Result<> removed = workspace::RemoveTree(dir.fd.get(), part);

@@ -12,6 +12,10 @@
 
 namespace bawn::service {
 
+// Below a sandbox's own directory: what its Plan mounts from there, policy::JobRequest's
+// private_dir.
+inline constexpr char kPrivateDir[] = "private";
+
 Result<> MarkRunning(const workspace::StateDir& state, const std::string& id);
 Result<> MarkEnded(const workspace::StateDir& state, const std::string& id);
 

@@ -28,8 +28,10 @@ struct Session {
   policy::Compiled compiled;
   plan::Level level = plan::Level::kIsolated;
   std::string job_id;
-  UniqueFd job_dir;                             // jobs/<job_id>
-  UniqueFd pathname_witness, abstract_witness;  // canaries must not reach these
+  UniqueFd job_dir;                                       // jobs/<job_id>
+  UniqueFd pathname_witness, abstract_witness;            // canaries must not reach these
+  std::optional<contain::ProvisionRequest::IdRange> ids;  // root mode: the leased range
+  std::vector<UniqueFd> slots;                            // root mode: Source::fd_slot
   bool pty = false;
   UniqueFd keeper;        // --keep, --in a live one: the connection to its bawn-keeper
   bool attached = false;  // the sandbox stays when this run's job has ended

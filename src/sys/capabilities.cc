@@ -43,6 +43,8 @@ Result<CapabilitySets> ReadCapabilities() {
     int bounding = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
     if (bounding < 0) break;  // EINVAL: past the kernel's last one
     if (bounding == 1) sets.bounding |= uint64_t{1} << cap;
+    // Ambient is a subset of permitted (capabilities(7)): only those need asking.
+    if ((sets.permitted >> cap & 1) == 0) continue;
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) == 1) {
       sets.ambient |= uint64_t{1} << cap;
     }
@@ -72,5 +74,7 @@ Result<> DropAllCapabilities() {
   }
   return SetCaps(Data{});
 }
+
+int SeccompMode() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0); }
 
 }  // namespace bawn::sys

@@ -26,4 +26,7 @@ Result<> RaiseAmbientCapabilities();        // every permitted capability: inher
 // ambient.
 Result<> DropAllCapabilities();
 
+// prctl(PR_GET_SECCOMP): 2 behind a filter, 0 without; -1 on error.
+int SeccompMode();
+
 }  // namespace bawn::sys

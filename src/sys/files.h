@@ -46,7 +46,7 @@ enum Resolve : uint64_t {
   kNoSymlinks = 0x04,
   kBeneath = 0x08,
 };
-// What every open below a tree that a payload can write must use (cases.md O-13).
+// What every open below a tree that a payload can write must use (O-13).
 inline constexpr uint64_t kUntrusted = kBeneath | kNoSymlinks | kNoMagiclinks;
 
 Result<UniqueFd> Openat2(int dirfd, std::string_view path, int flags, uint32_t mode = 0,

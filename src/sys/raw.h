@@ -1,7 +1,7 @@
 // sys/raw.h
 // System calls with nothing around them: for the last mile before exec, for canaries and for tests
 // that need the kernel's own answer. Async-signal-safe; no allocation; EINTR is not retried.
-// Source: syscall(2), socket(2), socket.h of the x86-64 ABI.
+// Sources: syscall(2), seccomp(2), prctl(2).
 #pragma once
 
 #include <cstddef>

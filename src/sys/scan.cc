@@ -9,45 +9,33 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 namespace bawn::sys {
 namespace {
 
-// Appends the records of one getdents64(2) buffer: u64 ino, s64 off, u16 reclen, u8 type, name.
-// False when there were more than fit.
-bool TakeRecords(const char* data, long size, size_t entries_max, std::vector<DirEntry>* entries) {
+// The records of one getdents64(2) buffer: u64 ino, s64 off, u16 reclen, u8 type, name.
+bool VisitRecords(const char* data, long size, VisitEntry visit, void* context) {
   for (long at = 0; at < size;) {
-    DirEntry entry;
     uint16_t length = 0;
-    std::memcpy(&entry.ino, data + at, sizeof entry.ino);
     std::memcpy(&length, data + at + 16, sizeof length);
-    entry.type = static_cast<unsigned char>(data[at + 18]);
-    std::string_view name(data + at + 19);
+    SeenEntry entry{std::string_view(data + at + 19), static_cast<unsigned char>(data[at + 18])};
     at += length;
-    if (name == "." || name == "..") continue;
-    if (entries->size() >= entries_max) return false;
-    entry.name = name;
-    entries->push_back(std::move(entry));
+    if (entry.name == "." || entry.name == "..") continue;
+    if (!visit(context, entry)) return false;
   }
   return true;
 }
 
 }  // namespace
 
-Result<std::vector<DirEntry>> ListSome(int dirfd, size_t entries_max, bool* complete) {
-  UniqueFd own = BAWN_TRY(Openat2(dirfd, ".", O_RDONLY | O_DIRECTORY));
-  std::vector<DirEntry> entries;
-  alignas(8) std::array<char, 32768> buffer;
-  *complete = true;
-  while (*complete) {
-    long size = syscall(SYS_getdents64, own.get(), buffer.data(), buffer.size());
+Result<> VisitDir(int dirfd, VisitEntry visit, void* context) {
+  alignas(8) std::array<char, 8192> buffer;
+  while (true) {
+    long size = syscall(SYS_getdents64, dirfd, buffer.data(), buffer.size());
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return FailErrno(errno, "getdents64");
-    if (size == 0) break;
-    *complete = TakeRecords(buffer.data(), size, entries_max, &entries);
+    if (size == 0 || !VisitRecords(buffer.data(), size, visit, context)) return {};
   }
-  return entries;
 }
 
 Result<std::vector<std::string>> XattrNames(int fd) {

@@ -1,10 +1,11 @@
 // sys/scan.h
-// Bounded looks at directories of any size: the first entries of one, and the names of extended
+// Bounded looks at directories of any size: entries one by one, and the names of extended
 // attributes. Sources: getdents64(2), flistxattr(2).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,9 +13,22 @@
 
 namespace bawn::sys {
 
-// At most `entries_max` entries but "." and ".." from the start of a directory descriptor; reading
-// stops there, so a directory of millions costs no more. `complete` says whether those were all.
-Result<std::vector<DirEntry>> ListSome(int dirfd, size_t entries_max, bool* complete);
+// One entry while it is visited; `name` is valid during the visit only.
+struct SeenEntry {
+  std::string_view name;
+  unsigned char type = 0;  // DT_*; DT_UNKNOWN is possible
+};
+using VisitEntry = bool (*)(void* context, const SeenEntry& entry);
+
+// Calls `visit` for every entry but "." and ".." of a directory descriptor, from where it stands,
+// until it returns false. Reading stops there, so a directory of millions costs no more.
+Result<> VisitDir(int dirfd, VisitEntry visit, void* context);
+// The same with a callable.
+template <class F>
+Result<> ForEachEntry(int dirfd, F visit) {
+  return VisitDir(
+      dirfd, [](void* f, const SeenEntry& entry) { return (*static_cast<F*>(f))(entry); }, &visit);
+}
 
 // Empty where the file system has none or knows none.
 Result<std::vector<std::string>> XattrNames(int fd);

@@ -1,6 +1,6 @@
 // sys/signals.h
 // Signal state around fork and exec, and SIGCHLD as a descriptor.
-// Sources: sigaction(2), sigprocmask(2), signalfd(2), wait4(2), signal(7), cases.md E-27.
+// Sources: sigaction(2), sigprocmask(2), signalfd(2), wait4(2), signal(7), E-27.
 #pragma once
 
 #include <cstdint>

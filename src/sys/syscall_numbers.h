@@ -1,7 +1,7 @@
 // sys/syscall_numbers.h
 // The x86-64 system call numbers by name, also those newer than the build's headers.
-// Source: arch/x86/entry/syscalls/syscall_64.tbl of Linux 6.18; syscall_numbers.cc checks those that
-// the build's headers know.
+// Source: arch/x86/entry/syscalls/syscall_64.tbl of Linux 6.18; syscall_numbers.cc checks those
+// that the build's headers know.
 #pragma once
 
 #include <cstdint>

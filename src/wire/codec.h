@@ -1,7 +1,7 @@
 // wire/codec.h
 // The fixed binary encoding of frames between our own processes: little-endian integers, byte
-// strings with a 32-bit length. A Reader never reads past its bytes: after the first violation every
-// read gives zero or empty and Finish() is an error; trailing bytes are an error too.
+// strings with a 32-bit length. A Reader never reads past its bytes: after the first violation
+// every read gives zero or empty and Finish() is an error; trailing bytes are an error too.
 #pragma once
 
 #include <concepts>

@@ -2,7 +2,8 @@
 // The frames on bawn-init's control socket (SOCK_SEQPACKET), both ways. The keeper is outside and
 // trusts nothing here beyond these shapes and limits; init is inside and never reads a frame that a
 // payload could have written (the socket is close-on-exec and closed in every child first).
-// RT-01 (hardening.md): jobs are forked by init, never by a host process that enters the namespaces.
+// RT-01: jobs are forked by init, never by a host process that enters the
+// namespaces.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ inline constexpr size_t kPlanBytesMax = 4 << 20;
 // Sent once after the id maps are written: build the sandbox now.
 struct Proceed {};
 
-// Descriptors: [spec memfd (JobSpec), stdin, stdout, stderr], or [spec memfd] when the spec asks for
-// a pty. `job` is the keeper's own small number, unique in this sandbox.
+// Descriptors: [spec memfd (JobSpec), stdin, stdout, stderr], or [spec memfd] when the spec asks
+// for a pty. `job` is the keeper's own small number, unique in this sandbox.
 struct StartJob {
   uint32_t job = 0;
 };

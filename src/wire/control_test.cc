@@ -8,17 +8,16 @@ namespace bawn::wire {
 namespace {
 
 TEST(ControlTest, EveryFrameRoundTrips) {
-  for (const ToInit& m : {ToInit(Proceed{}), ToInit(StartJob{7}), ToInit(SignalJob{7, 15}),
-                          ToInit(KillJob{7})}) {
+  for (const ToInit& m :
+       {ToInit(Proceed{}), ToInit(StartJob{7}), ToInit(SignalJob{7, 15}), ToInit(KillJob{7})}) {
     Result<ToInit> back = DecodeToInit(Encode(m));
     ASSERT_TRUE(back);
     EXPECT_EQ(Encode(*back), Encode(m));
   }
-  for (const FromInit& m :
-       {FromInit(Ready{{{"userns", LayerState::kHeld, "read back"}}}),
-        FromInit(SetupFailed{"overlay", 22, "fsconfig"}), FromInit(JobStarted{1, {}}),
-        FromInit(JobFailed{1, "exec", 2, "x"}), FromInit(JobExited{1, 256, 5, 6, 0}),
-        FromInit(JobKilled{1, true})}) {
+  for (const FromInit& m : {FromInit(Ready{{{"userns", LayerState::kHeld, "read back"}}}),
+                            FromInit(SetupFailed{"overlay", 22, "fsconfig"}),
+                            FromInit(JobStarted{1, {}}), FromInit(JobFailed{1, "exec", 2, "x"}),
+                            FromInit(JobExited{1, 256, 5, 6, 0}), FromInit(JobKilled{1, true})}) {
     Result<FromInit> back = DecodeFromInit(Encode(m));
     ASSERT_TRUE(back);
     EXPECT_EQ(Encode(*back), Encode(m));

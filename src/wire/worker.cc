@@ -11,7 +11,8 @@ Result<std::string> ReadExactly(int fd, size_t size) {
   size_t used = 0;
   while (used < size) {
     size_t got = BAWN_TRY(sys::Read(fd, bytes.data() + used, size - used));
-    if (got == 0) return Fail(ErrorCode::kUnavailable, "the other end of the worker socket is gone");
+    if (got == 0)
+      return Fail(ErrorCode::kUnavailable, "the other end of the worker socket is gone");
     used += got;
   }
   return bytes;

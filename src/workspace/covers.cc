@@ -7,14 +7,11 @@
 
 #include "base/text.h"
 #include "sys/files.h"
-#include "sys/scan.h"
 #include "workspace/index_lookup.h"
 #include "workspace/paths.h"
 
 namespace bawn::workspace {
 namespace {
-
-constexpr size_t kGitDirEntriesMax = 20'000;
 
 Result<> AddFound(int git_dir, const std::string& name, bool sha256,
                   const std::vector<std::string>& paths, std::vector<std::string>* tracked) {
@@ -33,11 +30,8 @@ Result<std::vector<std::string>> Tracked(const Repository& repository,
   UniqueFd git_dir = BAWN_TRY(sys::OpenDir(AT_FDCWD, repository.git_dir));
   BAWN_CHECK_OK(AddFound(git_dir.get(), "index", repository.sha256, paths, &tracked));
   if (tracked.size() == paths.size()) return tracked;
-  bool complete = true;
-  for (const sys::DirEntry& entry :
-       BAWN_TRY(sys::ListSome(git_dir.get(), kGitDirEntriesMax, &complete))) {
-    if (!entry.name.starts_with("sharedindex.")) continue;
-    BAWN_CHECK_OK(AddFound(git_dir.get(), entry.name, repository.sha256, paths, &tracked));
+  for (const std::string& name : BAWN_TRY(SharedIndexes(git_dir.get()))) {
+    BAWN_CHECK_OK(AddFound(git_dir.get(), name, repository.sha256, paths, &tracked));
   }
   std::ranges::sort(tracked);
   tracked.erase(std::unique(tracked.begin(), tracked.end()), tracked.end());

@@ -2,7 +2,8 @@
 // includes and their conditions (git-config(1) "FILES", "Includes", "ENVIRONMENT"). Read from the
 // host's own files before anything ran; depth, size and number of files are bounded.
 #include <cerrno>
-#include <functional>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -113,7 +114,12 @@ class Reader {
     const std::vector<std::string>& env = *context_.environment;
     std::vector<ConfigEntry> given;
     std::string count = EnvValue(env, "GIT_CONFIG_COUNT").value_or("0");
-    for (size_t i = 0; i < kParametersMax && i < strtoul(count.c_str(), nullptr, 10); ++i) {
+    size_t pairs = 0;
+    auto [end, parsed] = std::from_chars(count.data(), count.data() + count.size(), pairs);
+    if (parsed != std::errc() || end != count.data() + count.size() || pairs > kParametersMax) {
+      return Fail(ErrorCode::kInvalidArgument, "bogus count in GIT_CONFIG_COUNT");
+    }
+    for (size_t i = 0; i < pairs; ++i) {
       std::optional<std::string> key = EnvValue(env, "GIT_CONFIG_KEY_" + std::to_string(i));
       std::optional<std::string> value = EnvValue(env, "GIT_CONFIG_VALUE_" + std::to_string(i));
       if (!key || !value) {

@@ -92,7 +92,8 @@ TEST_F(GitConfigTest, SyntaxIsGits) {
 [branch "a.b.c"]
 	merge = refs/heads/"a"b
 EOF
-    printf '\357\273\277[crlf]\r\n\tkey = value\r\n\tnext = "a\\\r\nb"\r\n[user]\r\n\temail=c@r\r\n' > home/.gitconfig)END");
+    printf '\357\273\277[crlf]\r\n\tkey = value\r\n\tnext = "a\\\r\nb"\r\n' > home/.gitconfig
+    printf '[user]\r\n\temail=c@r\r\n' >> home/.gitconfig)END");
   ExpectAsGit("a");
 }
 
@@ -246,7 +247,7 @@ TEST(WildMatchTest, AsGitsOwnTests) {
       {"foo/bar", "foo?bar", false},
       {"foo/bar", "foo[/]bar", false},
       {"foo", "**/foo", true},
-      {"XXX/foo", "**/foo", true},
+      {"YYY/foo", "**/foo", true},
       {"bar/baz/foo", "**/foo", true},
       {"bar/baz/foo", "*/foo", false},
       {"foo/bar/baz", "**/bar*", false},

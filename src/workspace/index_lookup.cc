@@ -1,9 +1,9 @@
 #include "workspace/index_lookup.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "sys/files.h"
+#include "sys/scan.h"
 
 namespace bawn::workspace {
 namespace {
@@ -131,6 +131,17 @@ Result<std::vector<std::string>> FindInIndex(int index_fd, bool sha256,
     if (next != paths.end() && *next == entry.name) found.push_back(*next++);
   }
   return found;
+}
+
+Result<std::vector<std::string>> SharedIndexes(int git_dir_fd) {
+  constexpr size_t kSharedMax = 64;
+  std::vector<std::string> names;
+  UniqueFd own = BAWN_TRY(sys::OpenDir(git_dir_fd, "."));
+  BAWN_CHECK_OK(sys::ForEachEntry(own.get(), [&](const sys::SeenEntry& entry) {
+    if (entry.name.starts_with("sharedindex.")) names.emplace_back(entry.name);
+    return names.size() < kSharedMax;
+  }));
+  return names;
 }
 
 }  // namespace bawn::workspace

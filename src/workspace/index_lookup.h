@@ -17,4 +17,7 @@ namespace bawn::workspace {
 Result<std::vector<std::string>> FindInIndex(int index_fd, bool sha256,
                                              const std::vector<std::string>& paths);
 
+// Names of the shared parts of split indexes in a git directory; at most 64.
+Result<std::vector<std::string>> SharedIndexes(int git_dir_fd);
+
 }  // namespace bawn::workspace

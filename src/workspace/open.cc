@@ -106,7 +106,7 @@ class Opening {
     GitPlaces git(request_, shown, dir_.fd.get(), &*initial_);
     if (HasOwnRepository()) {
       BAWN_CHECK_OK(git.AddOwn(*request_.repository));
-    } else if (request_.repository) {
+    } else if (request_.repository && IsAtOrBelow(request_.root, request_.repository->work_tree)) {
       out_.notes.push_back(
           "git is not available inside: the workspace is a part of the work tree " +
           EscapeName(request_.repository->work_tree));
@@ -230,9 +230,20 @@ class Opening {
       out_.notes.push_back("covered: " + Names(meta.covered) + " (--show PATH shows one)");
     }
     out_.facts = request_.private_place ? PrivateViewOf(dir_, meta) : BAWN_TRY(ViewOf(dir_, meta));
-    bool pinned =
+    bool wanted =
         !meta.ephemeral && !meta.base_commit.empty() && request_.repository->unsupported.empty();
-    return pinned ? PinBase(*request_.repository, dir_.id, meta.base_commit) : Result<>();
+    return wanted ? Pin() : Result<>();
+  }
+
+  // Last: an opening that failed has written nothing outside the sandbox's directory.
+  Result<> Pin() {
+    Result<> pinned = PinBase(*request_.repository, dir_.id, out_.meta.base_commit);
+    if (pinned) return {};
+    int code = pinned.error().sys_errno;
+    if (code != EACCES && code != EROFS && code != EPERM) return pinned;
+    out_.notes.push_back("git: the base commit cannot be pinned (" + ErrnoName(code) +
+                         "); a gc of the repository may remove it once no branch holds it");
+    return {};
   }
 
   const SandboxDir& dir_;

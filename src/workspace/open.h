@@ -53,12 +53,21 @@ Result<> CheckRoot(const OpenRequest& request);
 
 // On an error nothing is left but what lies in the sandbox's directory: the caller removes that. A
 // repository whose work tree is not `root` itself is not carried along (git is not available
-// inside). The pin is set last, unless `ephemeral`.
+// inside). The pin is set last, unless `ephemeral`; where the repository may not be written, a note
+// says that there is none.
 Result<Opened> OpenLive(const SandboxDir& dir, const OpenRequest& request);
 
 // The same mounts again for a kept sandbox that is not live (`--in`). kFailedPrecondition when the
 // tree is not the one it was opened on, or has become one that could not be opened.
 Result<Opened> Reopen(const SandboxDir& dir, const SandboxMeta& meta, const OpenRequest& request);
+
+// After a sandbox's changes were synced to disk: takes away the mark that a volatile mount leaves
+// in the work directories (the workspace's and the git directory's), without which the kernel
+// refuses to mount the layers again. Only when nothing is mounted from them. May be repeated.
+// Source: overlayfs.rst "Volatile mount"; the mark lies below a directory of mode 000.
+Result<> ForgetVolatile(const SandboxDir& dir);
+// Is the mark there? Then the changes may not all be on disk.
+bool IsVolatile(const SandboxDir& dir);
 
 // The pin ref refs/bawn/base/<id> (none for ephemeral): a loose ref written by link(2), removed at
 // the sandbox's end and by recovery; also out of packed-refs, where the host's gc may have put it.

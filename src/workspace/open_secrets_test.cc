@@ -47,7 +47,7 @@ TEST_F(OpenSecretsTest, NoTokenOfAnyGitDirectoryIsInside) {
     Opened opened = Open(Request(name));
     std::string git = opened.meta.git_target.empty() ? "" : opened.meta.git_target;
     EXPECT_EQ(Inside(opened, "grep -rl TOKEN . " + git + " || true"), "");
-    EXPECT_EQ(tree_.Line("grep -rl TOKEN state/sb/" + dir_.id + " || true"), "");
+    EXPECT_EQ(tree_.Line("grep -rls TOKEN state/sb/" + dir_.id + " || true"), "");
     EXPECT_EQ(Inside(opened,
                      "git config remote.origin.url; git config remote.origin.fetch; "
                      "git config branch.main.remote"),
@@ -210,7 +210,7 @@ TEST(ScanTest, TheBudgetHoldsAtItsLimitAndOver) {
   EXPECT_EQ(scan->candidates.size(), 1U);
   tree.Shell("mkdir d064");
   EXPECT_FALSE(ScanTree(root.get(), rules, getuid(), getgid())->complete);
-  tree.Shell("rm -r d0*; touch $(seq -f f%05g 1 4095) .env");
+  tree.Shell("rm -r d0*; touch $(seq -f f%05g 1 2047) .env");
   scan = ScanTree(root.get(), rules, getuid(), getgid());
   EXPECT_TRUE(scan->complete);
   EXPECT_EQ(scan->entries, kScanEntriesMax);
@@ -222,7 +222,8 @@ TEST(ScanTest, TheBudgetHoldsAtItsLimitAndOver) {
 TEST(ScanTest, LargeMadeDirectoriesAndLinksAreNotEntered) {
   TempTree tree;
   tree.Shell(R"(mkdir -p node_modules/x .venv target build/x .git sub; touch node_modules/x/.env
-    touch .venv/.env target/.env build/x/.env sub/.env; ln -s node_modules link; mkfifo sub/x.pem)");
+    touch .venv/.env target/.env build/x/.env sub/.env; ln -s node_modules link
+    mkfifo sub/x.pem)");
   UniqueFd root = *sys::OpenDir(AT_FDCWD, tree.path());
   Result<ScanResult> scan = ScanTree(root.get(), NameRules({".env", "*.pem"}), getuid(), getgid());
   EXPECT_EQ(scan->candidates, std::vector<std::string>{"sub/.env"});

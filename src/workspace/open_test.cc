@@ -160,5 +160,59 @@ TEST_F(OpenTest, StatesInProgressAndAMissingIdentityAreSaid) {
   EXPECT_NE(Joined(opened.notes).find("no author name and address"), std::string::npos);
 }
 
+TEST_F(OpenTest, TheUsersSettingsCountInside) {
+  tree_.Shell(R"(git config --global core.excludesFile '~/ignored'; echo '*.swp' > home/ignored
+    git config --global core.attributesFile '~/attributes'
+    echo '*.txt text eol=crlf' > home/attributes; git config --global core.autocrlf input
+    cd a; git config core.fileMode false; touch x.swp; printf 'l\r\n' > t.txt; git add t.txt
+    git commit -qm t; chmod 0755 f)");
+  Opened opened = Open(Request("a"));
+  EXPECT_EQ(Inside(opened,
+                   "git status --porcelain; git check-attr eol t.txt; git config "
+                   "core.autocrlf; git config core.fileMode"),
+            "t.txt: eol: crlf\ninput\nfalse");
+  tree_.Shell(R"(git config --global --unset core.excludesFile; mkdir -p home/.config/git
+    echo '*.swp' > home/.config/git/ignore)");
+  opened = Open(Request("a"));
+  EXPECT_EQ(Inside(opened, "git status --porcelain"), "");
+}
+
+TEST_F(OpenTest, RepositoryExtensionsThatChangeNothingInsideAreCarriedOrLeftOut) {
+  tree_.Shell(R"(cd a; git worktree add -q ../w; git config core.repositoryformatversion 1
+    git config extensions.partialClone origin; git config extensions.preciousObjects true
+    git config extensions.worktreeConfig true
+    git config extensions.relativeWorktrees true)");  // which this git is too old for
+  for (const char* name : {"a", "w"}) {
+    Opened opened = Open(Request(name));
+    EXPECT_EQ(Inside(opened, "git status --porcelain; git config --get-regexp ^extensions"),
+              "extensions.partialclone origin\nextensions.preciousobjects true");
+    EXPECT_EQ(opened.meta.base_commit.size(), 40U);
+  }
+}
+
+TEST_F(OpenTest, AVolatileLayerCanBeMountedAgainOnlyAfterItWasSettled) {
+  tree_.Shell("git -C a worktree add -q ../w");
+  Opened opened = Open(Request("w"));
+  EXPECT_FALSE(IsVolatile(dir_));
+  int status = 0;
+  TestView::Run(opened.facts, "echo x > f", &status);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(IsVolatile(dir_));
+  TestView::Run(opened.facts, "true", &status);
+  EXPECT_NE(status, 0);  // the kernel's own refusal
+  ASSERT_TRUE(ForgetVolatile(dir_));
+  EXPECT_FALSE(IsVolatile(dir_));
+  EXPECT_EQ(TestView::Run(opened.facts, "cat f; git status --porcelain", &status), "x\n M f\n");
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(OpenTest, ATreeSwappedAfterOpeningIsNotMounted) {
+  Opened opened = Open(Request("a"));
+  tree_.Shell("mv a b; cp -a b a");
+  int status = 0;
+  EXPECT_EQ(TestView::Run(opened.facts, "true", &status), "view: swapped\n");
+  EXPECT_NE(status, 0);
+}
+
 }  // namespace
 }  // namespace bawn::workspace

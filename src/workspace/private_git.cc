@@ -5,17 +5,15 @@
 
 #include "base/text.h"
 #include "sys/files.h"
-#include "sys/scan.h"
 #include "workspace/files.h"
 #include "workspace/git_syntax.h"
+#include "workspace/index_lookup.h"
 #include "workspace/repository_read.h"
 
 namespace bawn::workspace {
 namespace {
 
 constexpr size_t kInfoFileMax = 16 << 20;
-constexpr size_t kGitDirEntriesMax = 20'000;
-constexpr size_t kSharedIndexesMax = 64;
 
 std::string HeadText(const Repository& repository) {
   if (!repository.head_ref.empty()) return "ref: " + repository.head_ref + "\n";
@@ -67,12 +65,8 @@ Result<> LinkOrCopy(int from, int to, const std::string& name) {
 
 Result<> PinIndex(int git_dir, int to) {
   BAWN_CHECK_OK(LinkOrCopy(git_dir, to, "index"));
-  bool complete = true;
-  size_t found = 0;
-  for (const sys::DirEntry& entry :
-       BAWN_TRY(sys::ListSome(git_dir, kGitDirEntriesMax, &complete))) {
-    if (!entry.name.starts_with("sharedindex.") || ++found > kSharedIndexesMax) continue;
-    BAWN_CHECK_OK(LinkOrCopy(git_dir, to, entry.name));
+  for (const std::string& name : BAWN_TRY(SharedIndexes(git_dir))) {
+    BAWN_CHECK_OK(LinkOrCopy(git_dir, to, name));
   }
   return {};
 }

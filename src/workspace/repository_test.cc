@@ -156,8 +156,9 @@ TEST_F(RepositoryTest, SubmodulePathsThatLeaveTheTreeAreIgnored) {
 TEST_F(RepositoryTest, AlternatesChainWithCommentsQuotesAndRelativeEntries) {
   tree_.Shell(R"(git clone -q --shared a s1; git clone -q --shared s1 s2; mkdir 'odd
 name'; git clone -q a 'odd
-name/o'; printf '# comment\n"%s/odd\\nname/o/.git/objects"\n../../../a/.git/objects\nmissing\n' "$PWD" \
+name/o'; printf '# comment\n"%s/odd\\nname/o/.git/objects"\n../../../a/.git/objects\n' "$PWD" \
       > s2/.git/objects/info/more
+    echo missing >> s2/.git/objects/info/more
     cat s2/.git/objects/info/more >> s2/.git/objects/info/alternates)");
   Repository repository = Find("s2");
   std::vector<std::string> expected = {Path("s2/.git/objects"), Path("s1/.git/objects"),

@@ -46,18 +46,18 @@ class Scanner {
     if (st.dev != device_) return {};
     ++out_.directories;
     NoteOwner(path, st);
-    bool complete = true;
-    std::vector<sys::DirEntry> entries =
-        BAWN_TRY(sys::ListSome(fd->get(), kScanEntriesMax - out_.entries, &complete));
-    out_.entries += entries.size();
-    out_.complete = complete;
     std::string prefix = path.empty() ? path : path + "/";
     int bare_marks = 0;
-    for (sys::DirEntry& entry : entries) {
-      if (entry.type == DT_UNKNOWN) entry.type = TypeOf(fd->get(), entry.name);
+    BAWN_CHECK_OK(sys::ForEachEntry(fd->get(), [&](const sys::SeenEntry& entry) {
+      if (out_.entries >= kScanEntriesMax) {
+        out_.complete = false;
+        return false;
+      }
+      ++out_.entries;
       bare_marks += entry.name == "HEAD" || entry.name == "objects" || entry.name == "refs";
-      Take(prefix, path, entry);
-    }
+      Take(fd->get(), prefix, path, entry);
+      return true;
+    }));
     // A bare repository: its config may hold a token like any other's.
     if (bare_marks == 3 && sys::Fstatat(fd->get(), "config")) {
       out_.candidates.push_back(prefix + "config");
@@ -65,18 +65,22 @@ class Scanner {
     return {};
   }
 
-  void Take(const std::string& prefix, const std::string& directory, const sys::DirEntry& entry) {
+  void Take(int dirfd, const std::string& prefix, const std::string& directory,
+            const sys::SeenEntry& entry) {
+    unsigned char type = entry.type;
+    if (type == DT_UNKNOWN) type = TypeOf(dirfd, std::string(entry.name));
     if (entry.name == ".git") {
-      if (entry.type != DT_LNK) NoteOwner(prefix + entry.name);
+      if (type != DT_LNK) NoteOwner(prefix + ".git");
       out_.nested.push_back(directory);
-    } else if (entry.type == DT_REG) {
-      if (rules_.Protects(entry.name)) out_.candidates.push_back(prefix + entry.name);
-    } else if (entry.type == DT_DIR) {
+    } else if (type == DT_REG) {
+      if (rules_.Protects(entry.name)) out_.candidates.push_back(prefix + std::string(entry.name));
+    } else if (type == DT_DIR) {
       bool skipped = std::ranges::find(kSkipped, entry.name) != std::end(kSkipped);
-      if (!skipped) {
-        queue_.push_back(prefix + entry.name);
+      std::string below = prefix + std::string(entry.name);
+      if (skipped) {
+        NoteOwner(below);
       } else {
-        NoteOwner(prefix + entry.name);
+        queue_.push_back(std::move(below));
       }
     }
   }
@@ -124,11 +128,27 @@ NameRules::NameRules(const std::vector<std::string>& patterns) {
       pattern.remove_suffix(1);
     }
     rule.text = pattern;
+    if (!rule.keeps) {
+      auto byte = [](char c) { return static_cast<unsigned char>(c); };
+      bool open_start = rule.shape == Shape::kSuffix || (rule.shape == Shape::kGlob && first == 0);
+      bool open_end = rule.shape == Shape::kGlob && last + 1 == pattern.size();
+      if (!open_start && !pattern.empty()) {
+        first_.set(byte(pattern.front()));
+      } else if (!open_end && !pattern.empty()) {
+        last_.set(byte(pattern.back()));
+      } else {
+        first_.set();
+      }
+    }
     rules_.push_back(std::move(rule));
   }
 }
 
 bool NameRules::Protects(std::string_view name) const {
+  if (name.empty()) return false;
+  auto first = static_cast<unsigned char>(name.front());
+  auto last = static_cast<unsigned char>(name.back());
+  if (!first_.test(first) && !last_.test(last)) return false;
   for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
     bool matches = false;
     switch (rule->shape) {

@@ -4,6 +4,7 @@
 // reach is said, not guessed: a protected name deeper down is visible inside (SECURITY, "covers").
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,8 +14,10 @@
 
 namespace bawn::workspace {
 
+// Reading a directory costs about 250 ns an entry in the kernel (ext4), so this is 0.5 ms: half of
+// what opening a large tree may cost above a small one.
 inline constexpr size_t kScanDirectoriesMax = 64;
-inline constexpr size_t kScanEntriesMax = 4096;
+inline constexpr size_t kScanEntriesMax = 2048;
 
 // Globs on the last component; a later match wins, "!" keeps the file (policy/protected.h).
 class NameRules {
@@ -30,6 +33,8 @@ class NameRules {
     std::string text;
   };
   std::vector<Rule> rules_;
+  // A name can only be protected when its first or its last byte is in here: few names are.
+  std::bitset<256> first_, last_;
 };
 
 struct ScanResult {

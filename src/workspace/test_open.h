@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "workspace/changes.h"
 #include "workspace/open.h"
 #include "workspace/test_tree.h"
 #include "workspace/test_view.h"
@@ -59,8 +60,9 @@ class OpenTest : public testing::Test {
     EXPECT_FALSE(opened);
     return opened ? Error() : opened.error();
   }
-  // Runs in the view; fails the test when the script does.
-  static std::string Inside(const Opened& opened, const std::string& script) {
+  // Runs in the view; fails the test when the script does. The layers can be mounted again after.
+  std::string Inside(const Opened& opened, const std::string& script) {
+    EXPECT_TRUE(ForgetVolatile(dir_));
     int status = -1;
     std::string output = TestView::Run(opened.facts, script, &status);
     EXPECT_EQ(status, 0) << script << "\n" << output;
@@ -68,13 +70,20 @@ class OpenTest : public testing::Test {
     return output;
   }
   // What git must be able to do in any workspace; leaves commits and objects behind.
-  static void ExpectGitWorks(const Opened& opened) {
+  void ExpectGitWorks(const Opened& opened) {
+    ExpectNoChanges(opened);
     EXPECT_EQ(Inside(opened, "git status --porcelain --ignore-submodules=none"), "");
     Inside(opened, "git fsck --strict --no-dangling");
     Inside(opened, R"sh(git log --oneline -1 >/dev/null; echo new > new.txt; git add new.txt
       git commit -qm inside; git branch made-inside; git gc -q --prune=now
       test "$(git log -1 --format=%an/%ae)" = N/e@x; git fsck --strict --no-dangling
       test -z "$(git status --porcelain)")sh");
+  }
+  // What Bawn put in and what git wrote into its own directories is no change.
+  void ExpectNoChanges(const Opened& opened) {
+    Result<ChangeSet> set = ReadChanges(dir_, opened.meta, {});
+    ASSERT_TRUE(set) << set.error().message;
+    for (const Change& change : set->changes) ADD_FAILURE() << "change: " << change.path;
   }
   // Names, modes, times (not of a directory that got a link to its index) and content.
   std::string Picture(const std::string& name) const {

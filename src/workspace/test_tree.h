@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <string>
+#include <utility>
 
 #include "sys/files.h"
+#include "sys/processes.h"
+#include "sys/sockets.h"
 
 namespace bawn::workspace {
 
@@ -30,16 +32,25 @@ class TempTree {
   // Runs `script` with sh -e in the tree; returns its output. HOME is `<tree>/home`. A failing
   // script fails the test.
   std::string Shell(const std::string& script) const {
-    std::string command =
-        "cd '" + path_ + "' && env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME='" + path_ +
-        "/home' LC_ALL=C GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_DATE='2026-01-02 03:04:05 +0000' "
-        "GIT_COMMITTER_DATE='2026-01-02 03:04:05 +0000' sh -e 2>&1 <<'END_OF_SCRIPT'\n" +
-        script + "\nEND_OF_SCRIPT\n";
-    FILE* pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c)
-    std::string output;
-    for (int c = 0; pipe != nullptr && (c = fgetc(pipe)) != EOF;) output += static_cast<char>(c);
-    int status = pipe != nullptr ? pclose(pipe) : -1;
-    EXPECT_EQ(status, 0) << script << "\n" << output;
+    auto pipe = std::move(*sys::Pipe());
+    UniqueFd shell = *sys::Openat2(AT_FDCWD, "/bin/sh", O_RDONLY);
+    UniqueFd nothing = *sys::Openat2(AT_FDCWD, "/dev/null", O_RDONLY);
+    sys::SpawnSpec spec;
+    spec.program_fd = shell.get();
+    spec.argv = {"sh", "-ec", "cd '" + path_ + "'\n" + script};
+    spec.envp = {"PATH=/usr/bin:/bin:/usr/sbin:/sbin",
+                 "HOME=" + path_ + "/home",
+                 "LC_ALL=C",
+                 "GIT_CONFIG_NOSYSTEM=1",
+                 "GIT_AUTHOR_DATE=2026-01-02 03:04:05 +0000",
+                 "GIT_COMMITTER_DATE=2026-01-02 03:04:05 +0000"};
+    spec.fds = {nothing.get(), pipe.second.get(), pipe.second.get()};
+    sys::Child child = std::move(*sys::Spawn(spec));
+    pipe.second.Reset();
+    std::string output = *sys::ReadAll(pipe.first.get(), 256 << 20);
+    bool ended = false;
+    EXPECT_EQ(sys::WaitPidfd(child.pidfd.get(), true, &ended)->status, 0) << script << "\n"
+                                                                          << output;
     return output;
   }
   // The same without the trailing newline.

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
 #include <string>
 
 #include "plan/facts.h"
@@ -31,7 +30,6 @@ class TestView {
         (void)sys::WriteAll(2, "view: " + built.error().message + "\n");
         _exit(99);
       }
-      std::string home = facts.path + "/../home";
       const char* argv[] = {"sh", "-ec", script.c_str(), nullptr};
       const char* env[] = {"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "HOME=/nonexistent",
                            "GIT_CONFIG_NOSYSTEM=1", nullptr};
@@ -45,19 +43,48 @@ class TestView {
     return output;
   }
 
+  // What `body` says, run in a child that may mount.
+  template <class F>
+  static std::string InNamespaces(F body) {
+    auto pipe = std::move(*sys::Pipe());
+    sys::Child child = std::move(*sys::Clone3(0));
+    if (child.pid == 0) {
+      Result<> entered = EnterNamespaces();
+      std::string text = entered ? body() : "namespaces: " + entered.error().message;
+      (void)sys::WriteAll(pipe.second.get(), text);
+      _exit(0);
+    }
+    pipe.second.Reset();
+    std::string output = *sys::ReadAll(pipe.first.get(), 1 << 20);
+    bool ended = false;
+    EXPECT_TRUE(sys::WaitPidfd(child.pidfd.get(), true, &ended));
+    return output;
+  }
+
+  static Result<> MountTmpfs(const std::string& path) {
+    sys::FsBuilder tmpfs = BAWN_TRY(sys::FsBuilder::Open("tmpfs"));
+    UniqueFd mount = BAWN_TRY(tmpfs.Mount(0));
+    return sys::MoveMount(mount.get(), AT_FDCWD, path);
+  }
+
  private:
+  // A user namespace with the caller's own ids and a mount namespace of its own.
+  static Result<> EnterNamespaces() {
+    std::string uid = std::to_string(geteuid()), gid = std::to_string(getegid());
+    BAWN_CHECK_OK(sys::Unshare(0x10000000 /*NEWUSER*/ | 0x00020000 /*NEWNS*/));
+    BAWN_CHECK_OK(Put("/proc/self/setgroups", "deny"));
+    BAWN_CHECK_OK(Put("/proc/self/uid_map", uid + " " + uid + " 1"));
+    BAWN_CHECK_OK(Put("/proc/self/gid_map", gid + " " + gid + " 1"));
+    return sys::MakeTreePrivate();
+  }
+
   static Result<> Put(const char* file, const std::string& text) {
     UniqueFd fd = BAWN_TRY(sys::Openat2(AT_FDCWD, file, O_WRONLY));
     return sys::WriteAll(fd.get(), text);
   }
 
   static Result<> Build(const plan::WorkspaceFacts& facts) {
-    std::string uid = std::to_string(geteuid()), gid = std::to_string(getegid());
-    BAWN_CHECK_OK(sys::Unshare(0x10000000 /*NEWUSER*/ | 0x00020000 /*NEWNS*/));
-    BAWN_CHECK_OK(Put("/proc/self/setgroups", "deny"));
-    BAWN_CHECK_OK(Put("/proc/self/uid_map", uid + " " + uid + " 1"));
-    BAWN_CHECK_OK(Put("/proc/self/gid_map", gid + " " + gid + " 1"));
-    BAWN_CHECK_OK(sys::MakeTreePrivate());
+    BAWN_CHECK_OK(EnterNamespaces());
     // The new root is hung over /mnt, which every system has and no test uses.
     sys::FsBuilder tmpfs = BAWN_TRY(sys::FsBuilder::Open("tmpfs"));
     UniqueFd root = BAWN_TRY(tmpfs.Mount(0));
@@ -73,9 +100,9 @@ class TestView {
     }
     BAWN_CHECK_OK(sys::MakeDirs(root.get(), "tmp", 01777));
     for (const plan::Op& op : facts.ops) BAWN_CHECK_OK(Mount(root.get(), op));
-    if (fchdir(root.get()) != 0 || chroot(".") != 0 || chdir(facts.path.c_str()) != 0) {
-      return FailErrno(errno, "chroot");
-    }
+    if (fchdir(root.get()) != 0) return FailErrno(errno, "fchdir");
+    BAWN_CHECK_OK(sys::PivotRootHere());
+    if (chdir(facts.path.c_str()) != 0) return FailErrno(errno, "chdir " + facts.path);
     return {};
   }
 
@@ -98,6 +125,7 @@ class TestView {
       UniqueFd work = BAWN_TRY(sys::Openat2(AT_FDCWD, op.work.path, O_PATH));
       BAWN_CHECK_OK(overlay.SetFd("upperdir", upper.get()));
       BAWN_CHECK_OK(overlay.SetFd("workdir", work.get()));
+      BAWN_CHECK_OK(overlay.SetFlag("volatile"));
       mount = BAWN_TRY(overlay.Mount(0));
     } else {
       UniqueFd source =

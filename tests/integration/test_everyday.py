@@ -168,7 +168,7 @@ def test_e30_copied_up_but_equal_is_no_change(box):
     repo = box.repo(files={"a.txt": "a\n" * 1000, "b.txt": "b\n"})
     box.run("sh", "-c", "ln a.txt other && rm other && chmod 600 b.txt && chmod 644 b.txt && "
             "touch a.txt && git status --porcelain", cwd=repo).expect(0)
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "kept sandboxes")
+    equal(box.kept(repo), [], "kept sandboxes")
     _, receipt = box.receipt("sh", "-c", "ln a.txt other && rm other; echo n >n", cwd=repo)
     equal(box.names(repo), ["n"], "names")
     equal((receipt["workspace"]["added"], receipt["workspace"]["modified"]), (1, 0), "counts")
@@ -185,4 +185,37 @@ def test_e03_protected_names_inside_the_workspace(box):
     run.expect(0)
     equal(run.out.split(), ["20", "3", "7"], "sizes")
     check(".env" in str(receipt), "the receipt does not name .env")
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "kept sandboxes")
+    equal(box.kept(repo), [], "kept sandboxes")
+
+
+def test_e02_an_interpreter_outside_the_closed_table_of_directories(box):
+    repo = box.repo()
+    real = ".local/share/uv/python/cpython-3.12/bin/python3"
+    box.write(f"{box.home}/{real}", "#!/bin/sh\necho 42\n", mode=0o755)
+    box.write(f"{box.home}/.local/share/uv/credentials/token", "secret\n")
+    box.write(f"{box.home}/.local/share/other/file", "x\n")
+    os.makedirs(f"{repo}/.venv/bin")
+    os.symlink(f"{box.home}/{real}", f"{repo}/.venv/bin/python")
+    out = inside(box, ".venv/bin/python; ls ~/.local/share; "
+                      "cat ~/.local/share/uv/credentials/token 2>/dev/null; true", repo)
+    equal(out.split(), ["42", "uv"], "the interpreter, and what else of the directory is shown")
+
+
+def test_a07_bytes_that_are_no_text_anywhere(box):
+    repo = box.repo()
+    name = b"bytes-\xff"
+    run = box.command(box.bawn_path, "run", "--name", "bytes", "--", "sh", "-c",
+                      b"printf '\\377\\376'; echo x >'" + name + b"'", cwd=repo).expect(0)
+    equal(run.out_bytes, b"\xff\xfe", "output")
+    for argv in (("list", "--json"), ("show", "--json"), ("diff", "--json")):
+        box.bawn(*argv, cwd=repo).expect(0).out_bytes.decode("utf-8")
+    equal(box.bawn("logs", "--stdout", cwd=repo).expect(0).out_bytes, b"\xff\xfe", "logs")
+
+
+def test_a01_no_ghost_files_after_many_runs(box):
+    repo = box.repo()
+    entries = sorted(os.listdir(repo)), sorted(os.listdir(f"{repo}/.git")), os.listdir(box.home)
+    for _ in range(20):
+        box.run("true", options=("--ephemeral",), cwd=repo).expect(0)
+    equal((sorted(os.listdir(repo)), sorted(os.listdir(f"{repo}/.git")), os.listdir(box.home)),
+          entries, "entries of tree, .git and home")

@@ -40,6 +40,8 @@ def test_kill_9_of_bawn_ends_the_payload_within_100_ms(box):
             check(time.monotonic() - start < 10, "the payload lives on")
         took.append(time.monotonic() - start)
         stop(process)
+    # What it left on disk is the next command's to clean (the leak check looks after this).
+    box.bawn("list", cwd=repo).expect(0)
     check(sorted(took)[2] < 0.1, f"median {sorted(took)[2] * 1000:.0f} ms of {took}")
 
 
@@ -70,6 +72,7 @@ def test_interrupt_reaches_the_job_and_ends_bawn_with_it(box):
 
 
 def test_daemon_ends_with_its_job(box):
+    """O-19: what double-forks, ignores signals and renames itself ends all the same."""
     repo = box.repo()
     run = box.run("sh", "-c", "(setsid sh -c 'trap \"\" TERM HUP INT; while :; do date >>log; "
                   "sleep 0.01; done' &) ; sleep 0.2", cwd=repo).expect(0)
@@ -80,6 +83,7 @@ def test_daemon_ends_with_its_job(box):
 
 
 def test_daemon_that_holds_the_output_does_not_hold_bawn(box):
+    """RT-27: a job ends with its main process and a short drain."""
     repo = box.repo()
     run = box.run("sh", "-c", "setsid sleep 1000 & echo done", options=("--ephemeral",),
                   cwd=repo).expect(0)
@@ -89,6 +93,7 @@ def test_daemon_that_holds_the_output_does_not_hold_bawn(box):
 
 @timeout(120)
 def test_orphans_are_reaped_without_losing_a_status(box):
+    """O-20."""
     repo = box.repo()
     script = ("import os\n"
               "for i in range(4000):\n"
@@ -110,6 +115,7 @@ def test_fork_bomb_is_bounded_and_ended(box):
 
 
 def test_output_flood_is_kept_bounded_and_passed_whole(box):
+    """O-21."""
     repo = box.repo()
     size = 200 << 20
     with box.start(box.bawn_path, "run", "--", "sh", "-c", f"echo x >x; head -c {size} /dev/zero",
@@ -139,6 +145,7 @@ def resident_kib(pid):
 
 
 def test_file_count_limit_ends_the_job_and_everything_else_works(box):
+    """O-22: inodes, not bytes."""
     repo = box.repo()
     run, receipt = box.receipt(
         "sh", "-c", "i=0; while :; do : >f$i; i=$((i+1)); done", cwd=repo, seconds=60,
@@ -151,19 +158,12 @@ def test_file_count_limit_ends_the_job_and_everything_else_works(box):
 
 def test_disk_limit_ends_the_job(box):
     repo = box.repo()
-    run, receipt = box.receipt("sh", "-c", "head -c 400M /dev/zero >big; sleep 20", cwd=repo,
-                               seconds=60, options=("--disk", "32MiB", "--timeout", "30s"))
+    run, receipt = box.receipt("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do head -c 10M /dev/zero "
+                               ">big-$i; done; sleep 20", cwd=repo, seconds=60,
+                               options=("--disk", "32MiB", "--timeout", "30s"))
     run.expect(137)
     equal(receipt["outcome"]["killed_by"], "disk", "killed_by")
     box.bawn("discard", "@last", "--yes", cwd=repo).expect(0)
-
-
-def test_full_private_tmp_is_named(box):
-    repo = box.repo()
-    run, receipt = box.receipt("sh", "-c", "head -c 64G /dev/zero >/dev/shm/x", cwd=repo,
-                               seconds=60, options=("--ephemeral",))
-    check(run.code != 0, run.told())
-    check("shm" in (receipt["outcome"]["hint"] or ""), str(receipt["outcome"]))
 
 
 def test_two_runs_at_once_do_not_meet(box):
@@ -183,5 +183,5 @@ def test_several_jobs_in_one_kept_sandbox(box):
         box.run("sh", "-c", f"echo {number} >>n", options=("--in", "kept"), cwd=repo).expect(0)
     run = box.run("cat", "n", options=("--in", "kept"), cwd=repo).expect(0)
     equal(run.out, "1\n2\n3\n", "what three jobs wrote")
-    equal(len(box.json("list", cwd=repo)["sandboxes"]), 1, "sandboxes")
+    equal(len(box.kept(repo)), 1, "sandboxes")
     box.bawn("discard", "kept", "--yes", cwd=repo).expect(0)

@@ -4,11 +4,10 @@ import re
 
 from support.marks import check, equal, release_only
 
-STATIC = ("bawn", "bawn-init")
+STATIC = ("bawn", "bawn-init", "bawn-keeper", "bawn-policy")
 DYNAMIC_LIBRARIES = {
     # program: libraries it may map (promise of SPECIFICATION.md); anything else fails.
     "bawn-worker": ("libgit2",),
-    "bawn-policy": ("libyaml-cpp",),
 }
 
 

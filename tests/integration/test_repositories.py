@@ -111,12 +111,12 @@ def for_each_kind(box, act):
 
 
 def test_empty_job_has_an_empty_diff(box):
+    """O-18, E-13, E-14."""
     def act(repo):
         before = box.git("status", "--porcelain", cwd=repo)
         box.run("true", options=("--name", "empty"), cwd=repo).expect(0)
         equal(box.git("status", "--porcelain", cwd=repo), before, "status outside")
-        listed = box.json("list", cwd=repo).get("sandboxes", [])
-        equal(listed, [], "kept sandboxes after a job that changed nothing")
+        equal(box.kept(repo), [], "kept sandboxes after a job that changed nothing")
 
     for_each_kind(box, act)
 
@@ -128,12 +128,13 @@ def test_looking_with_git_changes_nothing(box):
         lines = run.out.splitlines()
         equal(len(lines), 2, f"lines of output ({run.out!r})")
         check(not lines[-1].endswith("-dirty"), run.told())
-        equal(box.json("list", cwd=repo).get("sandboxes", []), [], "kept sandboxes")
+        equal(box.kept(repo), [], "kept sandboxes")
 
     for_each_kind(box, act)
 
 
 def test_commit_inside_and_publish_outside(box):
+    """O-18, RT-18: objects of the host are read, never written."""
     def act(repo):
         refs = box.git("for-each-ref", cwd=repo)
         run = box.shell("echo inside >new.txt && git add new.txt && git commit -q -m 'inside: new' "
@@ -166,6 +167,7 @@ def test_kinds_that_publish_cannot_do_are_named_before_the_run(box):
     os.mkdir(repo)
     box.git("init", "-q", "--object-format=sha256", repo)
     box.write(f"{repo}/a.txt", "a\n")
+    box.settle()
     run = box.shell("echo b >a.txt", cwd=repo).expect(0)
     check(has_word(run.err, "sha256"), run.told())
     box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo).expect(1)
@@ -184,6 +186,7 @@ def test_nested_repositories_are_left_alone(box):
 
 
 def test_credentials_of_the_repository_are_not_inside(box):
+    """RT-04: tokens in more than 12 keys; the address itself stays."""
     repo = box.repo()
     token = "TOKEN-7f3a"
     for key, value in (("remote.origin.url", f"https://user:{token}@example.com/x.git"),
@@ -205,6 +208,7 @@ def test_credentials_of_the_repository_are_not_inside(box):
 
 
 def test_no_program_of_the_repository_runs_outside(box):
+    """O-12, the second half."""
     repo = box.repo()
     mark = f"{box.tmp}/ran"
     program = box.write(f"{repo}/.git/prog", f"#!/bin/sh\ntouch {mark}\ncat\n", mode=0o755)

@@ -68,6 +68,7 @@ def test_publish_needs_a_review_or_a_word(box):
 
 
 def test_publish_to_the_checked_out_branch_is_refused_with_the_remedy(box):
+    """RT-23."""
     repo = box.repo()
     box.shell(EDIT, cwd=repo).expect(0)
     run = box.bawn("publish", "-m", "x", "--branch", "main", "--unreviewed", cwd=repo).expect(1)
@@ -85,6 +86,7 @@ def test_update_tree_moves_branch_index_and_tree_together(box):
 
 
 def test_gated_paths_need_an_explicit_yes(box):
+    """O-12: judged by the result, whether or not the path existed before."""
     repo = box.repo()
     box.shell("echo 'touch /tmp/x' >.envrc; mkdir -p .github/workflows .vscode .claude; "
               "echo a >.github/workflows/x.yml; echo b >.vscode/tasks.json; "
@@ -107,9 +109,13 @@ def test_git_directory_never_leaves(box):
     repo = box.repo()
     box.shell("git config core.fsmonitor 'touch /tmp/pwned'; echo x >.git/hooks/post-checkout; "
               "mkdir -p sub/.git; echo y >sub/.git/config; echo z >ok.txt", cwd=repo).expect(0)
-    equal(box.names(repo), ["ok.txt"], "names")
-    box.bawn("apply", "--unreviewed", cwd=repo).expect(0)
+    names = box.names(repo)
+    check("ok.txt" in names and not [n for n in names if n.startswith(".git")], str(names))
+    run = box.bawn("apply", "--unreviewed", "--yes-path", "sub/.git/config", cwd=repo).expect(1)
+    check("sub/.git/config" in run.err, run.told())
     check(not box.exists("repo/sub/.git"), "apply wrote a nested .git")
+    box.bawn("apply", "--unreviewed", "--path", "ok.txt", cwd=repo)
+    equal(box.read("repo/ok.txt"), "z\n", "ok.txt")
     equal(box.command("git", "config", "core.fsmonitor", cwd=repo).code, 1, "core.fsmonitor")
     check(not box.exists("repo/.git/hooks/post-checkout"), "a hook arrived")
 
@@ -149,10 +155,13 @@ def test_a_path_the_host_changed_meanwhile_is_not_overwritten(box):
 def test_uncommitted_base_changes_are_published_only_on_request(box):
     repo = box.repo()
     box.write(f"{repo}/a.txt", "my unfinished work\n")
+    box.settle()
     box.shell("echo more >>a.txt; echo n >n.txt", cwd=repo).expect(0)
     check(has_word(box.bawn("diff", cwd=repo).expect(0).out, "uncommitted"), "diff does not say it")
     run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo)
     check(run.code == 1 and has_word(run.err, "a.txt", "--include-dirty"), run.told())
+    for branch in box.git("branch", "--list", "--format=%(refname)", "bawn/*", cwd=repo).split():
+        equal(box.git("show", f"{branch}:a.txt", cwd=repo), "one\ntwo\nthree", branch)
     box.bawn("publish", "-m", "x", "--unreviewed", "--branch", "bawn/x", "--include-dirty",
              cwd=repo).expect(0)
     equal(box.git("show", "bawn/x:a.txt", cwd=repo), "my unfinished work\nmore", "published")
@@ -172,7 +181,7 @@ def test_discard_is_complete(box):
               "d=deep; for i in 1 2 3 4 5 6 7 8 9; do d=$d/deeper; done; mkdir -p $d; "
               "echo x >s; chmod 4755 s; touch \"$(printf 'a\\nb\\377')\"", cwd=repo).expect(0)
     box.bawn("discard", "--yes", cwd=repo).expect(0)
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "sandboxes")
+    equal(box.kept(repo), [], "sandboxes")
     equal(box.git("for-each-ref", "refs/bawn", cwd=repo), "", "pin refs")
     left = [base for base, _, files in os.walk(f"{box.state}/sb") if "s" in files]
     equal(left, [], "layers")
@@ -215,3 +224,41 @@ def test_outside_of_a_repository_apply_works_and_publish_says_why(box):
     check(has_word(run.err, "apply"), run.told())
     box.bawn("apply", "--unreviewed", cwd=path).expect(0)
     equal(box.read("plain/a.txt"), "b\n", "a.txt")
+
+
+def test_a_branch_of_somebody_else_is_never_lost(box):
+    """RT-23: the branch exists and points elsewhere; its tip stays reachable from it."""
+    repo = box.repo()
+    box.git("checkout", "-q", "-b", "bawn/x", cwd=repo)
+    box.git("commit", "-q", "--allow-empty", "-m", "theirs", cwd=repo)
+    tip = box.git("rev-parse", "HEAD", cwd=repo)
+    box.git("checkout", "-q", "main", cwd=repo)
+    box.shell("echo n >n.txt", cwd=repo).expect(0)
+    run = box.bawn("publish", "-m", "ours", "--unreviewed", "--branch", "bawn/x", cwd=repo)
+    kept = box.command("git", "merge-base", "--is-ancestor", tip, "bawn/x", cwd=repo).code == 0
+    check(kept, run.told())
+
+
+def test_commits_made_inside_come_along(box):
+    """RT-11: as objects hashed again here, never by opening the payload's git directory."""
+    repo = box.repo()
+    box.shell("echo 1 >n.txt && git add n.txt && git commit -q -m 'inside: one' && echo 2 >n.txt",
+              cwd=repo).expect(0)
+    box.bawn("publish", "-m", "outside: rest", "--unreviewed", "--branch", "bawn/x",
+             cwd=repo).expect(0)
+    equal(box.git("log", "--format=%s", "main..bawn/x", cwd=repo).split("\n"),
+          ["outside: rest", "inside: one"], "subjects")
+    equal(box.git("show", "bawn/x:n.txt", cwd=repo), "2", "content")
+    box.git("fsck", "--strict", "--no-dangling", cwd=repo)
+
+
+def test_a_directory_swapped_on_the_host_is_noticed(box):
+    """RT-09, O-11: the same names, other files; nothing of it is overwritten."""
+    repo = box.repo()
+    box.shell("echo inside >src/b.c", cwd=repo).expect(0)
+    box.write(f"{repo}/fresh/b.c", "somebody else's\n")
+    os.rename(f"{repo}/src", f"{repo}/old")
+    os.rename(f"{repo}/fresh", f"{repo}/src")
+    run = box.bawn("apply", "--unreviewed", cwd=repo)
+    check(run.code == 1 and "src/b.c" in run.err, run.told())
+    equal(box.read("repo/src/b.c"), "somebody else's\n", "src/b.c")

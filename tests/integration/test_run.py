@@ -1,6 +1,8 @@
 """`bawn run`: streams, directory, environment, exit codes, what it says, what it leaves."""
 import os
+import shutil
 import subprocess
+import tempfile
 
 from support.box import bawn_lines, has_word
 from support.marks import check, equal
@@ -102,6 +104,7 @@ def test_script_whose_interpreter_is_missing_says_that(box):
 
 
 def test_wrong_usage_is_125_with_place_and_suggestion(box):
+    """RT-33: codes of our own come with a line of our own."""
     repo = box.repo()
     cases = ((("--ephemereal",), ("--ephemereal", "--ephemeral")),
              (("--level", "isolatd"), ("isolatd", "isolated")),
@@ -126,6 +129,19 @@ def test_options_after_the_command_are_the_jobs(box):
     repo = box.repo()
     run = box.bawn("run", "--ephemeral", "--", "echo", "--ephemereal", "-w", cwd=repo).expect(0)
     equal(run.out, "--ephemereal -w\n", "arguments")
+
+
+def test_workspaces_below_temporary_directories_work(box):
+    """Their paths are also those of private places inside."""
+    for base in ("/tmp", "/var/tmp", "/dev/shm"):
+        path = tempfile.mkdtemp(prefix="bawn-test-", dir=base)
+        try:
+            box.write(f"{path}/a", "a\n")
+            run = box.run("sh", "-c", "cat a; pwd; echo x >/tmp/x", options=("--ephemeral",),
+                          cwd=path).expect(0)
+            equal(run.out, f"a\n{path}\n", f"output below {base}")
+        finally:
+            shutil.rmtree(path)
 
 
 def test_refused_workspaces_are_named(box):
@@ -156,7 +172,7 @@ def test_ephemeral_leaves_nothing(box):
     box.run("sh", "-c", "echo x >a.txt; echo y >new", options=("--ephemeral",), cwd=repo).expect(0)
     equal(box.git("for-each-ref", cwd=repo), refs, "refs")
     equal(sorted(os.listdir(f"{repo}/.git")), entries, "entries of .git")
-    equal(box.json("list", cwd=repo).get("sandboxes", []), [], "sandboxes")
+    equal(box.kept(repo), [], "sandboxes")
     equal(sandbox_layers(box), [], "layers")
 
 

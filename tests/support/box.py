@@ -128,6 +128,12 @@ class Box:
     def commit(self, path, message="base"):
         self.git("add", "-A", cwd=path)
         self.git("commit", "-q", "-m", message, cwd=path)
+        self.settle()
+
+    def settle(self):
+        """Lets the coarse clock pass: what was written just before a run counts as written during
+        it (RT-09), which is right, and not what most tests are about."""
+        time.sleep(0.02)
 
     # -- what bawn knows -----------------------------------------------------------------------
 
@@ -139,6 +145,10 @@ class Box:
             return json.loads(run.out)
         except ValueError as error:
             raise Failure(f"not JSON: {error}\n{run.told()}") from error
+
+    def kept(self, cwd=None):
+        """Names of the sandboxes of this workspace that wait for review."""
+        return [s["name"] for s in self.json("list", cwd=cwd)["sandboxes"] if s["kept"]]
 
     def names(self, cwd=None, *more):
         """The changed paths, as `bawn diff --names -z` lists them."""

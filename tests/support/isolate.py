@@ -4,8 +4,8 @@
     <dir>/tmp    TMPDIR          <dir>/run    XDG_RUNTIME_DIR
     <dir>/work   where the test starts and makes its trees
 
-The directory is on a disk (/var/tmp), because an overlay on a tmpfs is another thing than what
-people have.
+The directory is on a disk (/home or /var/tmp), because an overlay on a tmpfs is another thing than
+what people have.
 """
 import json
 import os
@@ -36,7 +36,7 @@ def identities():
     caller = os.environ.get("USER", "user")
     if os.getuid() != 0:
         return [Identity("user", os.getuid(), os.getgid(), caller, "/var/tmp")]
-    found = [Identity("root", 0, 0, "root", "/var/tmp")]
+    found = [Identity("root", 0, 0, "root", "/home")]
     if "BAWN_TEST_UID" in os.environ:
         found.append(Identity("user", int(os.environ["BAWN_TEST_UID"]),
                               int(os.environ["BAWN_TEST_GID"]), os.environ["BAWN_TEST_USER"],

@@ -1,4 +1,5 @@
 """Marks on test functions, and the two ways a test ends early."""
+import os
 
 
 class Failure(AssertionError):
@@ -18,6 +19,12 @@ def as_root(function):
 def as_user(function):
     """Only an ordinary user can run it."""
     function.identities = ("user",)
+    return function
+
+
+def as_builder(function):
+    """Writes into the build directory, as cmake --install does: only who built can run it."""
+    function.identities = ("root",) if os.getuid() == 0 else ("user",)
     return function
 
 

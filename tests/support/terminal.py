@@ -3,6 +3,7 @@ import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
 import termios
 import time
@@ -11,10 +12,18 @@ from .box import Run
 from .marks import Failure
 
 
-def run(argv, cwd, env=None, seconds=60, typed=b""):
-    """A Run whose `out` is everything that came out of the terminal, and the slave's path."""
+def resize(fd, size):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+
+
+def run(argv, cwd, env=None, seconds=60, answers=(), size=(24, 80)):
+    """A Run whose `out` is everything that came out of the terminal. `answers`: pairs of a text to
+    wait for and what to do then: bytes are typed, a (rows, columns) pair resizes. {tty} in `argv`
+    becomes the terminal's path."""
     master, slave = pty.openpty()
     path = os.ttyname(slave)
+    resize(master, size)
+    answers = list(answers)
 
     def take_terminal():
         os.setsid()
@@ -28,8 +37,6 @@ def run(argv, cwd, env=None, seconds=60, typed=b""):
     os.close(slave)
     out = b""
     try:
-        if typed:
-            os.write(master, typed)
         while True:
             if time.monotonic() - start > seconds:
                 process.kill()
@@ -41,6 +48,12 @@ def run(argv, cwd, env=None, seconds=60, typed=b""):
                 except OSError:
                     chunk = b""
                 out += chunk
+                if answers and answers[0][0] in out:
+                    answer = answers.pop(0)[1]
+                    if isinstance(answer, bytes):
+                        os.write(master, answer)
+                    else:
+                        resize(master, answer)
                 if not chunk and process.poll() is not None:
                     break
             elif process.poll() is not None:

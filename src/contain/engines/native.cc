@@ -96,6 +96,7 @@ Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
   start.program_path =
       BAWN_TRY(sys::Readlinkat(AT_FDCWD, "/proc/self/fd/" + std::to_string(program_.get())));
   start.control = theirs.get();
+  start.other_end = ours.get();
   start.plan = request.plan.get();
   for (const UniqueFd& fd : request.fds) start.slots.push_back(fd.get());
   sys::Child child = BAWN_TRY(sys::Clone3(sys::kAllNamespaces));

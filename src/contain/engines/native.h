@@ -3,6 +3,8 @@
 // outside. bawn-init is executed from a read-only detached mount, so that no /proc/PID/exe inside
 // can ever be opened for writing (RT-01, CVE-2019-5736). Threads: one. Privilege: rootless, or root
 // with ProvisionRequest::ids.
+// Decided in: policy/ (the Plan). Enforced by: the kernel's namespaces, and pid 1 within them.
+// Recorded as: engine "native", and the layers of Ready.
 #pragma once
 
 #include <memory>

@@ -74,6 +74,7 @@ Result<int> Arrange(const InitStart& start, int program) {
 }  // namespace
 
 void StartInit(const InitStart& start) {
+  close(start.other_end);
   int control = start.control;
   auto refuse = [&](const char* stage, const Error& error) {
     wire::FromInit frame =

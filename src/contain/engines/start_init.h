@@ -1,5 +1,6 @@
 // contain/engines/start_init.h
 // The child's half of NativeEngine::Provision: from clone3 to the exec of bawn-init.
+// Decided in: policy/ (the Plan's ids). Enforced by: the kernel. Recorded as: layer "userns".
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@ struct InitStart {
   int program = -1;
   std::string program_path;  // what `program` was opened as, found again in the new mount namespace
   int control = -1;
+  int other_end = -1;  // of `control`: closed first, so that the parent's death is seen
   int plan = -1;
   std::vector<int> slots;
   // Rootless: the caller's ids, which the child maps to themselves. Root: the inner ids it takes

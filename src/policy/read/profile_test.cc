@@ -88,6 +88,7 @@ const FaultCase kFaults[] = {
     {"level: isolate\n", 1, "did you mean 'isolated'?"},
     {"level: [isolated]\n", 1, "'level' is no level"},
     {"extends: ../x\n", 1, "'extends' is the name of one profile"},
+    {"level: isolated\nextends:", 2, "'extends' is the name of one profile"},
     {"extends: [a]\n", 1, "'extends' is the name of one profile"},
     {"view: []\n", 1, "'view' is a map of keys"},
     {"view: text\n", 1, "'view' is a map of keys"},

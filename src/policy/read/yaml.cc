@@ -17,14 +17,12 @@ namespace {
 constexpr size_t kKeyBytesMax = 256;
 constexpr size_t kKeysMax = 1024;  // of one map: each is compared with those before it
 
-uint32_t LineOf(const YAML::Mark& mark) {
-  return mark.line < 0 ? 1 : static_cast<uint32_t>(mark.line) + 1;
-}
-
 // Builds the tree. The first fault is kept and everything after it ignored: the text is bounded, so
 // the parser may run to its end.
 class TreeBuilder : public YAML::EventHandler {
  public:
+  explicit TreeBuilder(uint32_t lines) : lines_(lines) {}
+
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (documents_++ > 0) Fault(mark, "a second document: a profile is one document");
   }
@@ -128,6 +126,12 @@ class TreeBuilder : public YAML::EventHandler {
     frame.node.items.push_back(std::move(node));
   }
 
+  // Within the text: what is missing at its end is marked behind it.
+  uint32_t LineOf(const YAML::Mark& mark) const {
+    return mark.line < 0 ? 1 : std::min(static_cast<uint32_t>(mark.line) + 1, lines_);
+  }
+
+  uint32_t lines_;
   Node root_;
   std::vector<Frame> open_;
   std::optional<Diagnostic> fault_;
@@ -164,7 +168,7 @@ const Node* Node::Find(std::string_view wanted) const {
 
 std::expected<Node, Diagnostic> ReadYaml(std::string_view text) {
   if (std::optional<Diagnostic> fault = CheckBytes(text)) return std::unexpected(*fault);
-  TreeBuilder builder;
+  TreeBuilder builder(static_cast<uint32_t>(std::ranges::count(text, '\n') + 1));
   // The boundary: no exception of the library leaves this function.
   try {
     // yaml-cpp 0.7 takes an unterminated quote for ended when the text ends in a newline. With a
@@ -178,11 +182,8 @@ std::expected<Node, Diagnostic> ReadYaml(std::string_view text) {
   } catch (const std::exception& error) {
     builder.Fault(YAML::Mark::null_mark(), std::string("not YAML: ") + EscapeName(error.what()));
   }
-  if (!builder.fault()) return builder.Take();
-  Diagnostic fault = *builder.fault();
-  auto lines = static_cast<uint32_t>(std::ranges::count(text, '\n') + 1);
-  fault.line = std::min(fault.line, lines);
-  return std::unexpected(std::move(fault));
+  if (builder.fault()) return std::unexpected(*builder.fault());
+  return builder.Take();
 }
 
 }  // namespace bawn::policy::read

@@ -9,7 +9,7 @@
 //           Bawn's own state: no option shows it. The way is --secret NAME, one value at a time.
 //   kPlain  an exception inside a protected directory: no secret, still only by --show.
 // The longest matching row decides.
-// Source: tools' own manuals; hardening.md RT-02, RT-03, RT-25; cases.md.
+// Source: tools' own manuals; RT-02, RT-03, RT-25.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +71,9 @@ inline constexpr ProtectedRow kProtectedTable[] = {
 
     // Bawn itself.
     {".local/state/bawn", Protection::kNever, "Bawn's own state"},
-    {".config/bawn", Protection::kNever, "Bawn's own profiles and keys"},
+    {".config/bawn", Protection::kNever, "Bawn's profiles"},
     {"/var/lib/bawn", Protection::kNever, "Bawn's own state"},
-    {"/etc/bawn", Protection::kNever, "Bawn's own profiles and keys"},
+    {"/etc/bawn", Protection::kNever, "Bawn's profiles"},
 
     // Forges and version control.
     {".git-credentials", Protection::kAsk, "git passwords"},

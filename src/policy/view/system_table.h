@@ -37,7 +37,7 @@ inline constexpr std::string_view kSystemCovers[] = {
 };
 
 // Never shown, bound or covered, whatever is asked: kernel interfaces and sockets have their own
-// rows (view/device_table.h) or none.
+// rows (policy/view/device_table.h) or none.
 struct RefusedTree {
   std::string_view path;
   std::string_view reason;

@@ -1,0 +1,112 @@
+#include "service/root_mode.h"
+
+#include <fcntl.h>
+
+#include <utility>
+
+#include "base/text.h"
+#include "contain/idmap.h"
+#include "launch/id_ranges.h"
+#include "sys/files.h"
+#include "sys/mounts.h"
+
+namespace bawn::service {
+namespace {
+
+bool IsBelow(const std::string& path, const std::string& root) {
+  return !root.empty() && path.starts_with(root) &&
+         (path.size() == root.size() || path[root.size()] == '/');
+}
+
+// The leased ids cannot walk to these by themselves, or would find them owned by somebody else.
+bool IsPrivate(const plan::Op& op, const plan::Source& source, const Session& session) {
+  if (source.path.empty() || source.fd_slot >= 0) return false;
+  if (op.kind == plan::OpKind::kOverlay || op.target.starts_with("/.bawn/")) return true;
+  return IsBelow(source.path, session.caller.home) || IsBelow(source.path, session.state.path) ||
+         IsBelow(source.path, session.opened.meta.workspace_path);
+}
+
+// From now on the source is a descriptor, and the Plan no longer names a path for it.
+void Replace(plan::Source* source, UniqueFd fd, Session* session) {
+  session->slots.push_back(std::move(fd));
+  *source = plan::Source{};
+  source->fd_slot = static_cast<int32_t>(session->slots.size() - 1);
+}
+
+// Upper and work must lie on one mount (overlayfs): a detached clone of the directory that holds
+// both goes over as one slot. They belong to the leased ids on disk, never to root: a set-user-id
+// file that a payload leaves there is nobody's (RT-25).
+Result<> HandOverUpper(plan::Op* op, const launch::IdLease& lease, Session* session) {
+  std::string parent = op->upper.path.substr(0, op->upper.path.rfind('/'));
+  if (op->upper.path != parent + "/upper" || op->work.path != parent + "/work") {
+    return Fail(ErrorCode::kInternal, "an overlay whose upper and work are not side by side");
+  }
+  UniqueFd tree = BAWN_TRY(sys::CloneTree(AT_FDCWD, parent, false));
+  for (const char* name : {"", "upper", "work"}) {
+    std::string place = name[0] == '\0' ? parent : parent + "/" + name;
+    UniqueFd directory = BAWN_TRY(sys::OpenDir(AT_FDCWD, place, sys::kNoSymlinks));
+    BAWN_CHECK_OK(sys::Fchown(directory.get(), lease.outer_uid, lease.outer_gid));
+  }
+  op->work = plan::Source{};
+  Replace(&op->upper, std::move(tree), session);
+  return {};
+}
+
+Result<> HandOver(plan::Op* op, const launch::IdLease& lease, Session* session) {
+  for (plan::Source& source : op->lowers) {
+    if (!IsPrivate(*op, source, *session)) continue;
+    UniqueFd tree =
+        BAWN_TRY(contain::IdmappedTree(source.path, 0, 0, lease.outer_uid, lease.outer_gid));
+    Replace(&source, std::move(tree), session);
+  }
+  if (op->upper.path.starts_with('/')) BAWN_CHECK_OK(HandOverUpper(op, lease, session));
+  return {};
+}
+
+}  // namespace
+
+contain::SubIdFiles SubIdFilesOf(const Caller& caller) {
+  contain::SubIdFiles files;
+  std::string directory = caller.Env("BAWN_SUBID_DIR");
+  if (directory.empty()) return files;
+  files.subuid = directory + "/subuid";
+  files.subgid = directory + "/subgid";
+  return files;
+}
+
+bool IsRootMode(const Caller& caller) { return caller.ids.uid == 0; }
+
+Result<> CheckRootTree(const std::string& path) {
+  sys::FileStat st = BAWN_TRY(sys::Fstatat(AT_FDCWD, path));
+  if (st.uid == 0) return {};
+  std::optional<sys::PasswdEntry> owner = sys::FindUser(st.uid);
+  std::string name = owner ? owner->name : std::to_string(st.uid);
+  return Fail(ErrorCode::kPermissionDenied,
+              EscapeName(path) + " belongs to " + name + ", and this is root",
+              "run Bawn as its owner: runuser -u " + name + " -- bawn …", "root.foreign_tree");
+}
+
+Result<> EnterRootMode(Session* session) {
+  launch::IdRanges ranges =
+      BAWN_TRY(launch::IdRanges::Open(session->state, SubIdFilesOf(session->caller)));
+  // Leases of sandboxes that are gone and left nothing come back first.
+  BAWN_CHECK_OK(ranges.ReleaseAbandoned([&](const std::string& id) {
+    return sys::Fstatat(session->state.fd.get(), "sb/" + id + "/layers").has_value();
+  }));
+  launch::IdLease lease = BAWN_TRY(ranges.Lease(session->dir.id));
+  session->ids = contain::ProvisionRequest::IdRange{lease.outer_uid, lease.outer_gid, 1};
+  plan::Plan& plan = session->compiled.plan;
+  plan.ids_from_range = true;
+  plan.uid = plan.gid = kInnerId;
+  for (plan::Op& op : plan.ops) BAWN_CHECK_OK(HandOver(&op, lease, session));
+  return {};
+}
+
+Result<> LeaveRootMode(const Session& session) {
+  if (!session.ids || session.opened.meta.kept) return {};
+  launch::IdRanges ranges =
+      BAWN_TRY(launch::IdRanges::Open(session.state, SubIdFilesOf(session.caller)));
+  return ranges.Release(session.dir.id);
+}
+
+}  // namespace bawn::service

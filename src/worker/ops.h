@@ -24,6 +24,7 @@
 //              -> Done: the same, and {written, deleted, directories, left[] {path, why},
 //                           tree_changed, ended, state}
 //     discard  {}                          -> Done {state}
+//   Every Done also has `confined` {landlock, seccomp} (worker/confine.h).
 //   Commit: {yes_paths[]}. Where the request had neither `reviewed` nor `unreviewed`, it is the yes
 //   to what Prepared showed, gated paths included: a person was asked. Else every gated path must
 //   be among the `yes_paths` of request or Commit.

@@ -87,6 +87,17 @@ Result<> TakeUp(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, 
 
 }  // namespace
 
+JsonArray LeftToJson(const Applied& applied) {
+  JsonArray left;
+  for (const Applied::Left& one : applied.left) {
+    JsonObject row;
+    row["path"] = EscapeName(one.path);
+    row["why"] = one.why;
+    left.emplace_back(std::move(row));
+  }
+  return left;
+}
+
 Result<> Recover(const ApplyContext& context) {
   Result<UniqueFd> tree = OpenTree(context.meta);
   if (!tree) return {};  // no tree, nothing half done that could be looked at

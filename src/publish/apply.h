@@ -43,6 +43,8 @@ Result<Applied> Apply(const ApplyContext& context, const workspace::ChangeSet& s
 // same tree came from another sandbox.
 Result<Applied> Undo(const ApplyContext& context);
 
+JsonArray LeftToJson(const Applied& applied);  // [{path, why}]
+
 // Takes up whatever was cut short on the sandbox's tree, and an end of the sandbox itself. Before
 // anything is read for an act.
 Result<> Recover(const ApplyContext& context);

@@ -1,13 +1,14 @@
 #include <time.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "base/text.h"
 #include "publish/finish.h"
+#include "publish/intent.h"
 #include "publish/lock.h"
 #include "publish/publish.h"
 #include "publish/tree.h"
+#include "publish/update_tree.h"
 #include "review/content.h"
 #include "sys/files.h"
 #include "workspace/remembered.h"
@@ -19,9 +20,6 @@ using workspace::EntryType;
 
 constexpr char kCommitterName[] = "Bawn";
 constexpr char kCommitterEmail[] = "bawn@localhost";
-// Written before the ref moves, removed when everything after it is done.
-constexpr char kIntentName[] = "publishing.json";
-constexpr size_t kIntentBytesMax = size_t{1} << 30;
 
 Result<std::string> CleanMessage(const std::string& message) {
   std::string clean = message.substr(0, message.find_last_not_of(" \t\r\n") + 1);
@@ -65,84 +63,65 @@ Result<TreeChange> ToTreeChange(const review::Source& source, const git::Oid& pa
               "look at the changes again with `bawn diff`", "publish.digest");
 }
 
-Result<git::Oid> MakeTree(const PublishContext& context, const PreparedPublish& prepared) {
-  git::Oid base;
-  if (!prepared.parent.empty()) {
-    base = BAWN_TRY(context.repo.TreeOfCommit(prepared.parent));
-  }
+Result<std::vector<TreeChange>> MakeTreeChanges(const PublishContext& context,
+                                                const PreparedPublish& prepared,
+                                                const git::Oid& base) {
   review::Source source{prepared.set, context.meta, &context.repo};
   std::vector<TreeChange> changes;
   changes.reserve(prepared.selection.taken.size());
   for (const Selection::Taken& taken : prepared.selection.taken) {
     changes.push_back(BAWN_TRY(ToTreeChange(source, base, *taken.reviewed)));
   }
-  return BuildTree(context.repo, base, changes);
+  return changes;
 }
 
-std::vector<const workspace::Change*> Carried(const PreparedPublish& prepared) {
-  std::vector<const workspace::Change*> carried;
+Intent MakeIntent(const PreparedPublish& prepared, const git::Oid& commit) {
+  Intent intent;
+  intent.ref = prepared.ref;
+  intent.commit = commit;
+  intent.covers_all = prepared.selection.CoversAll();
+  intent.update_tree = prepared.update_tree;
+  if (intent.covers_all && !intent.update_tree) return intent;
   for (const Selection::Taken& taken : prepared.selection.taken) {
-    carried.push_back(&taken.reviewed->change);
+    const workspace::Change& change = taken.reviewed->change;
+    intent.carried.push_back({change.path, workspace::Fingerprint(change)});
   }
-  return carried;
+  return intent;
 }
 
-// {ref, commit, covers_all, carried: [[path, fingerprint] …]}
-Result<> WriteIntent(const PublishContext& context, const PreparedPublish& prepared,
-                     const git::Oid& commit) {
-  JsonArray rows;
-  if (!prepared.selection.CoversAll()) {
-    for (const workspace::Change* change : Carried(prepared)) {
-      rows.emplace_back(JsonArray{EscapeName(change->path), workspace::Fingerprint(*change)});
-    }
-  }
-  JsonObject json;
-  json["ref"] = prepared.ref;
-  json["commit"] = commit;
-  json["covers_all"] = prepared.selection.CoversAll();
-  json["carried"] = std::move(rows);
-  return sys::WriteFileAtomic(context.dir.fd.get(), kIntentName, ToJsonText(Json(std::move(json))),
-                              0600, false);
-}
-
-// Everything after the ref has moved; may be repeated.
-Result<> FinishPublish(const PublishContext& context, const Json& intent) {
-  if (intent.GetBool("covers_all")) {
+// Everything after the ref has moved; may be repeated. `prepared` is null when a killed run is
+// taken up.
+Result<std::optional<Applied>> FinishPublish(const PublishContext& context, const Intent& intent,
+                                             const PreparedPublish* prepared) {
+  std::optional<Applied> tree;
+  if (intent.update_tree) tree = BAWN_TRY(FinishTreeUpdate(context, intent, prepared));
+  if (intent.covers_all) {
     BAWN_CHECK_OK(EndSandbox(context.dir, context.meta, kPublished));
   } else {
-    std::vector<CarriedPath> carried;
-    const Json* rows = intent.Get("carried");
-    for (const Json& row : rows == nullptr ? JsonArray() : *rows->AsArray()) {
-      const JsonArray& cells = *row.AsArray();
-      std::optional<std::string> path = UnescapeName(*cells.at(0).AsString());
-      if (path) carried.push_back({*path, *cells.at(1).AsString()});
-    }
-    BAWN_CHECK_OK(RememberCarried(context.dir, carried));
+    BAWN_CHECK_OK(RememberCarried(context.dir, intent.carried));
     if (context.meta.extra.AsObject() == nullptr) context.meta.extra = JsonObject();
     Json& branches = (*context.meta.extra.AsObject())["branches"];
     if (branches.AsObject() == nullptr) branches = JsonObject();
-    (*branches.AsObject())[intent.GetString("ref")] = intent.GetString("commit");
+    (*branches.AsObject())[intent.ref] = intent.commit;
+    if (intent.update_tree) context.meta.base_commit = intent.commit;  // what the tree now is
     ++context.meta.rev;
     BAWN_CHECK_OK(workspace::WriteMeta(context.dir, context.meta, true));
   }
-  Result<> gone = sys::Unlinkat(context.dir.fd.get(), kIntentName);
-  if (!gone && gone.error().sys_errno != ENOENT) return gone;
-  return {};
+  BAWN_CHECK_OK(RemoveIntent(context.dir));
+  return tree;
 }
 
-Result<Json> ReadIntent(const workspace::SandboxDir& dir) {
-  std::string text =
-      BAWN_TRY(sys::ReadFileAt(dir.fd.get(), kIntentName, kIntentBytesMax, sys::kUntrusted));
-  Json json = BAWN_TRY(ParseJson(text, {.bytes_max = kIntentBytesMax, .depth_max = 4}));
-  const Json* rows = json.Get("carried");
-  bool good = rows != nullptr && rows->AsArray() != nullptr;
-  for (const Json& row : good ? *rows->AsArray() : JsonArray()) {
-    const JsonArray* cells = row.AsArray();
-    good = good && cells != nullptr && cells->size() == 2 && (*cells)[0].AsString() != nullptr &&
-           (*cells)[1].AsString() != nullptr;
-  }
-  if (good) return json;
-  return Fail(ErrorCode::kInternal, std::string(kIntentName) + " cannot be read");
+Result<> MoveRef(const PublishContext& context, const PreparedPublish& prepared,
+                 const Intent& intent) {
+  if (intent.update_tree) BAWN_CHECK_OK(LockTreeUpdate(context));
+  context.step();
+  return context.repo.CompareAndSwapRef(prepared.ref, prepared.expected, intent.commit,
+                                        "bawn publish: " + context.meta.name);
+}
+
+Result<> Forget(const PublishContext& context, const Intent& intent) {
+  if (intent.update_tree) BAWN_CHECK_OK(AbandonTreeUpdate(context, intent));
+  return RemoveIntent(context.dir);
 }
 
 }  // namespace
@@ -150,12 +129,15 @@ Result<Json> ReadIntent(const workspace::SandboxDir& dir) {
 Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& prepared,
                                 const PublishRequest& request) {
   std::string message = BAWN_TRY(CleanMessage(request.message));
-  SelectOptions options{Purpose::kPublish, request.paths, request.yes_paths, request.include_dirty};
+  SelectOptions options = OptionsOf(request);
   prepared.selection = BAWN_TRY(Select(prepared.review, options));
   BAWN_CHECK_OK(CheckComplete(prepared.selection, Purpose::kPublish));
   UniqueFd lock = BAWN_TRY(LockRef(context.state, context.meta.common_dir, prepared.ref));
 
-  git::Oid tree = BAWN_TRY(MakeTree(context, prepared));
+  git::Oid base;
+  if (!prepared.parent.empty()) base = BAWN_TRY(context.repo.TreeOfCommit(prepared.parent));
+  std::vector<TreeChange> changes = BAWN_TRY(MakeTreeChanges(context, prepared, base));
+  git::Oid tree = BAWN_TRY(BuildTree(context.repo, base, changes));
   Published published;
   published.ref = prepared.ref;
   if (!prepared.parent.empty()) published.parents = {prepared.parent};
@@ -166,32 +148,28 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
   context.step();
   BAWN_CHECK_OK(context.repo.WritePack());
   context.step();
-  BAWN_CHECK_OK(WriteIntent(context, prepared, published.commit));
+  Intent intent = MakeIntent(prepared, published.commit);
+  if (intent.update_tree) intent.index_inode = BAWN_TRY(PrepareTreeUpdate(context, base, changes));
+  BAWN_CHECK_OK(WriteIntent(context.dir, intent));
   context.step();
-  Result<> moved = context.repo.CompareAndSwapRef(prepared.ref, prepared.expected, published.commit,
-                                                  "bawn publish: " + context.meta.name);
+  Result<> moved = MoveRef(context, prepared, intent);
   if (!moved) {
-    (void)sys::Unlinkat(context.dir.fd.get(), kIntentName);  // the first error is reported
+    BAWN_CHECK_OK(Forget(context, intent));
     return std::unexpected(std::move(moved).error());
   }
   context.step();
-  Json intent = BAWN_TRY(ReadIntent(context.dir));
-  BAWN_CHECK_OK(FinishPublish(context, intent));
+  published.tree = BAWN_TRY(FinishPublish(context, intent, &prepared));
   published.ended = IsEnded(context.meta.state);
   return published;
 }
 
-bool HasIntent(const workspace::SandboxDir& dir) {
-  return sys::Fstatat(dir.fd.get(), kIntentName).has_value();
-}
-
 Result<> RecoverPublish(const PublishContext& context) {
-  Result<Json> intent = ReadIntent(context.dir);
-  if (!intent && intent.error().sys_errno == ENOENT) return {};
-  if (!intent) return std::unexpected(std::move(intent).error());
-  std::optional<git::Oid> now = BAWN_TRY(context.repo.ReadRef(intent->GetString("ref")));
-  if (now && *now == intent->GetString("commit")) return FinishPublish(context, *intent);
-  return sys::Unlinkat(context.dir.fd.get(), kIntentName);  // the ref never moved
+  std::optional<Intent> intent = BAWN_TRY(ReadIntent(context.dir));
+  if (!intent) return {};
+  std::optional<git::Oid> now = BAWN_TRY(context.repo.ReadRef(intent->ref));
+  if (!now || *now != intent->commit) return Forget(context, *intent);  // the ref never moved
+  BAWN_CHECK_OK(FinishPublish(context, *intent, nullptr));
+  return {};
 }
 
 JsonObject ToJson(const PreparedPublish& prepared, const Published& published,
@@ -214,10 +192,15 @@ JsonObject ToJson(const PreparedPublish& prepared, const Published& published,
   json["warnings"] = std::move(warnings);
   json["inside_commits"] = nullptr;  // the payload's git directory is never opened (RT-11)
   json["squashed"] = true;
-  json["tree_changed"] = false;
   std::string branch = EscapeName(prepared.ref.substr(11));
-  json["deploy"] = "git merge " + branch;
-  json["live"] = "branch " + branch + " holds the changes; no work tree and no index was touched";
+  json["tree_changed"] = prepared.update_tree;
+  if (prepared.update_tree) {
+    json["left"] = LeftToJson(*published.tree);
+    json["live"] = "branch " + branch + ", its index and its work tree hold the changes";
+  } else {
+    json["deploy"] = "git merge " + branch;
+    json["live"] = "branch " + branch + " holds the changes; no work tree and no index was touched";
+  }
   json["ended"] = published.ended;
   json["state"] = meta.state;
   return json;

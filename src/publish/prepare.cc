@@ -22,6 +22,24 @@ git::Oid LastPublished(const workspace::SandboxMeta& meta, const std::string& re
   return branches == nullptr ? git::Oid() : branches->GetString(ref);
 }
 
+// The one way onto a checked-out branch is --update-tree in its own tree.
+Result<std::string> RefToUpdate(const PublishContext& context, const PublishRequest& request) {
+  const std::string& here = context.meta.base_ref;
+  std::string tree = here.empty() ? "" : BAWN_TRY(context.repo.CheckedOutAt(here));
+  if (tree != context.meta.workspace_path) {
+    return Fail(ErrorCode::kFailedPrecondition,
+                "--update-tree moves the branch that is checked out here, and " +
+                    (here.empty() ? "none was when the sandbox opened"
+                                  : EscapeName(here.substr(11)) + " no longer is"),
+                "publish to a branch, then: git merge BRANCH", "publish.update_tree");
+  }
+  if (request.branch.empty() || "refs/heads/" + request.branch == here) return here;
+  return Fail(ErrorCode::kInvalidArgument,
+              "--update-tree moves the branch that is checked out here, " +
+                  EscapeName(here.substr(11)) + ", and --branch names another",
+              "leave one of the two out", "publish.update_tree");
+}
+
 Result<> RefuseCheckedOut(git::Repo& repo, const std::string& ref) {
   std::string tree = BAWN_TRY(repo.CheckedOutAt(ref));
   if (tree.empty()) return {};
@@ -29,7 +47,7 @@ Result<> RefuseCheckedOut(git::Repo& repo, const std::string& ref) {
   return Fail(ErrorCode::kFailedPrecondition,
               "branch " + EscapeName(branch) + " is checked out in " + EscapeName(tree) +
                   ": moving it would make that work tree look reverted",
-              "publish to another branch and `git merge` it, or `bawn apply` and commit yourself",
+              "publish to another branch and `git merge` it; or --update-tree in that work tree",
               "publish.checked_out");
 }
 
@@ -60,15 +78,26 @@ Result<git::Repo> OpenRepository(const workspace::SandboxMeta& meta) {
               "`bawn apply` writes the changes into the directory itself", "publish.no_repository");
 }
 
+SelectOptions OptionsOf(const PublishRequest& request) {
+  // Onto the tree itself nothing goes where the user has work of his own.
+  return {Purpose::kPublish, request.paths, request.yes_paths,
+          request.include_dirty && !request.update_tree};
+}
+
 Result<PreparedPublish> PreparePublish(const PublishContext& context,
                                        const PublishRequest& request) {
   PreparedPublish prepared;
-  prepared.ref = BAWN_TRY(RefOf(request.branch, context.meta));
-  BAWN_CHECK_OK(RefuseCheckedOut(context.repo, prepared.ref));
+  prepared.update_tree = request.update_tree;
+  if (request.update_tree) {
+    prepared.ref = BAWN_TRY(RefToUpdate(context, request));
+  } else {
+    prepared.ref = BAWN_TRY(RefOf(request.branch, context.meta));
+    BAWN_CHECK_OK(RefuseCheckedOut(context.repo, prepared.ref));
+  }
   BAWN_CHECK_OK(ChooseParent(context, prepared));
   prepared.set = BAWN_TRY(workspace::ReadChanges(context.dir, context.meta, {}));
   prepared.review = BAWN_TRY(review::MakeReview(prepared.set, context.meta, &context.repo, {}));
-  SelectOptions options{Purpose::kPublish, request.paths, request.yes_paths, request.include_dirty};
+  SelectOptions options = OptionsOf(request);
   prepared.selection = BAWN_TRY(Select(prepared.review, options));
   return prepared;
 }

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "git/repo.h"
-#include "publish/apply_run.h"
+#include "publish/apply.h"
 #include "publish/select.h"
 #include "review/review.h"
 #include "workspace/changes.h"
@@ -37,7 +37,10 @@ struct PublishRequest {
   std::string author_name, author_email;
   std::vector<std::string> paths, yes_paths;
   bool include_dirty = false;
+  bool update_tree = false;  // onto the branch that is checked out here, with index and tree
 };
+
+SelectOptions OptionsOf(const PublishRequest& request);
 
 struct PreparedPublish {
   workspace::ChangeSet set;
@@ -46,6 +49,7 @@ struct PreparedPublish {
   std::string ref;
   git::Oid expected;  // of the ref; kZeroOid: must not exist
   git::Oid parent;    // empty: a root commit
+  bool update_tree = false;
 };
 
 // Opens the repository of the sandbox. kFailedPrecondition with the remedy (apply) when the
@@ -61,6 +65,7 @@ struct Published {
   std::vector<git::Oid> parents;
   bool unsigned_although_asked = false;  // commit.gpgsign is set and was not honoured
   bool ended = false;                    // the sandbox: everything was carried out
+  std::optional<Applied> tree;           // with update_tree
 };
 
 // `request.yes_paths` may have grown since Prepare (the answers on a terminal). Fails as
@@ -70,7 +75,6 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
 
 // What a kill -9 between moving the ref and remembering it left: before anything is read for an
 // act.
-bool HasIntent(const workspace::SandboxDir& dir);
 Result<> RecoverPublish(const PublishContext& context);
 
 // The members of Prepared and Done (worker/ops.h).

@@ -33,7 +33,7 @@ std::string_view ProblemHint(const std::string& problem) {
 }
 
 // Whatever is said: reason, rule and remedy; an empty path when it may be carried out.
-Named Refusal(const review::Reviewed& reviewed, const SelectOptions& options) {
+Named Refusal(const review::Reviewed& reviewed, const SelectOptions& options, bool yes) {
   const workspace::Change& change = reviewed.change;
   auto named = [&](std::string_view rule, std::string_view reason, std::string_view hint) {
     return Named{change.path, std::string(rule), std::string(reason), std::string(hint)};
@@ -53,24 +53,18 @@ Named Refusal(const review::Reviewed& reviewed, const SelectOptions& options) {
     return named("publish.diverged", "was changed in the workspace since the sandbox opened",
                  "compare the two with `bawn diff`; run again on today's tree to redo the change");
   }
+  if (change.diverged && !yes) {
+    // Nothing would be overwritten, but what was there at open cannot be told any more (RT-09).
+    return named(
+        "publish.diverged",
+        "nothing is there, but the directory around it was changed since the sandbox opened",
+        "say yes to it by name: --yes-path " + EscapeName(change.path));
+  }
   if (publish && reviewed.dirty_base && reviewed.in_commit && !options.include_dirty) {
     return named("publish.dirty_base", "contains your own uncommitted changes",
                  "commit them first, or publish them along with --include-dirty");
   }
   return {};
-}
-
-// What needs a yes; an empty path when nothing does.
-Named Gate(const review::Reviewed& reviewed) {
-  const workspace::Change& change = reviewed.change;
-  if (reviewed.gate.kind == plan::GateKind::kRunsByItself) {
-    return {change.path, std::string(reviewed.gate.rule_id), std::string(reviewed.gate.reason),
-            "say yes to it by name: --yes-path " + EscapeName(change.path)};
-  }
-  if (!change.diverged) return {};
-  return {change.path, "publish.diverged",
-          "nothing is there, but the directory around it was changed since the sandbox opened",
-          "say yes to it by name: --yes-path " + EscapeName(change.path)};
 }
 
 class Selector {
@@ -89,7 +83,8 @@ class Selector {
       ++out_.ignored;
       return;
     }
-    if (Named refused = Refusal(reviewed, options_); !refused.path.empty()) {
+    bool yes = yes_.contains(path);
+    if (Named refused = Refusal(reviewed, options_, yes); !refused.path.empty()) {
       out_.refused.push_back(std::move(refused));
       return;
     }
@@ -98,9 +93,10 @@ class Selector {
       if (reviewed.change.kind != ChangeKind::kDeleted) out_.unrecorded.push_back(path);
       return;
     }
-    bool yes = yes_.contains(path);
-    if (Named gated = Gate(reviewed); !gated.path.empty() && !yes) {
-      out_.gated.push_back(std::move(gated));
+    if (reviewed.gate.kind == plan::GateKind::kRunsByItself && !yes) {
+      out_.gated.push_back({path, std::string(reviewed.gate.rule_id),
+                            std::string(reviewed.gate.reason),
+                            "say yes to it by name: --yes-path " + EscapeName(path)});
     }
     if (reviewed.gate.kind == plan::GateKind::kRunsOnBuild) {
       out_.builds.push_back(
@@ -200,13 +196,12 @@ Result<Selection> Select(const review::Review& review, const SelectOptions& opti
 
 Result<> CheckComplete(const Selection& selection, Purpose purpose) {
   if (!selection.gated.empty()) {
-    auto failed = Fail(ErrorCode::kPermissionDenied,
-                       "these run by themselves on the host, or stand where the tree changed, and "
-                       "need a yes each:" +
-                           ListOf(selection.gated),
-                       "look at them, then name each with --yes-path PATH; or leave them out with "
-                       "--path",
-                       selection.gated.front().rule);
+    auto failed =
+        Fail(ErrorCode::kPermissionDenied,
+             "these run by themselves on the host and need a yes each:" + ListOf(selection.gated),
+             "look at them, then name each with --yes-path PATH; or leave them out with "
+             "--path",
+             selection.gated.front().rule);
     failed.error().kind = "gated";
     return failed;
   }

@@ -1,6 +1,5 @@
 #include <utility>
 
-#include "base/text.h"
 #include "publish/apply.h"
 #include "review/review.h"
 #include "worker/session.h"
@@ -12,14 +11,7 @@ JsonObject AppliedJson(JsonObject json, const publish::Applied& applied, const S
   json["written"] = applied.written;
   json["deleted"] = applied.deleted;
   json["directories"] = applied.directories;
-  JsonArray left;
-  for (const publish::Applied::Left& one : applied.left) {
-    JsonObject row;
-    row["path"] = EscapeName(one.path);
-    row["why"] = one.why;
-    left.emplace_back(std::move(row));
-  }
-  json["left"] = std::move(left);
+  json["left"] = publish::LeftToJson(applied);
   json["tree_changed"] = applied.written + applied.deleted + applied.directories > 0;
   json["ended"] = applied.ended;
   json["state"] = session.meta.state;

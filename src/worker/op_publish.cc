@@ -16,6 +16,7 @@ Result<publish::PublishRequest> RequestOf(const Json& request) {
   }
   out.paths = BAWN_TRY(NamesMember(request, "paths"));
   out.yes_paths = BAWN_TRY(NamesMember(request, "yes_paths"));
+  out.update_tree = BAWN_TRY(FlagMember(request, "update_tree"));
   out.include_dirty = BAWN_TRY(FlagMember(request, "include_dirty"));
   return out;
 }
@@ -24,10 +25,6 @@ Result<publish::PublishRequest> RequestOf(const Json& request) {
 
 Result<Json> RunPublish(Session& session) {
   publish::PublishRequest request = BAWN_TRY(RequestOf(session.request));
-  if (BAWN_TRY(FlagMember(session.request, "update_tree"))) {
-    return Fail(ErrorCode::kUnavailable, "--update-tree is not built yet",
-                "publish to a branch, then: git merge --ff-only BRANCH", "publish.update_tree");
-  }
   session.meta = BAWN_TRY(workspace::ReadMeta(session.dir));
   BAWN_CHECK_OK(TakeUp(session));
   git::Repo repo = BAWN_TRY(publish::OpenRepository(session.meta));

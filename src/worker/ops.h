@@ -16,13 +16,15 @@
 //                           builds[], notes[], unrecorded[], ignored, not_named, branch, ref,
 //                           base_changed_since_open}
 //                 refused, gated, builds, notes: {path, rule?, reason, hint?}
-//              -> Done: the same, and {commit, parents[], tree_changed, deploy, live, warnings[],
+//              -> Done: the same, and {commit, parents[], tree_changed, deploy (without
+//                           update_tree), left[] {path, why} (with it), live, warnings[],
 //                           inside_commits (null: never looked at), squashed, ended, state}
 //     apply    {paths[], reviewed, unreviewed, yes_paths[], undo}
 //              -> Prepared as publish, without branch and ref; undo: {undo: true, summary}
 //              -> Done: the same, and {written, deleted, directories, left[] {path, why},
 //                           tree_changed, ended, state}
 //     discard  {}                          -> Done {state}
+//   Every Done also has `confined` {landlock, seccomp} (worker/confine.h).
 //   Commit: {yes_paths[]}. Where the request had neither `reviewed` nor `unreviewed`, it is the yes
 //   to what Prepared showed, gated paths included: a person was asked. Else every gated path must
 //   be among the `yes_paths` of request or Commit.

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "publish/apply.h"
+#include "publish/intent.h"
 #include "publish/publish.h"
 #include "sys/files.h"
 #include "wire/worker.h"

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "git/repo.h"
 #include "publish/select.h"
+#include "worker/confine.h"
 #include "workspace/state.h"
 
 namespace bawn::worker {
@@ -28,6 +29,7 @@ struct Session {
   workspace::StateDir state;
   workspace::SandboxDir dir;
   workspace::SandboxMeta meta;
+  Confined confined;
 
   bool locked() const { return dir.lock.valid(); }
 

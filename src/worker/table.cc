@@ -83,6 +83,20 @@ Result<> OpenSandbox(Session& session, Lock lock) {
   return {};
 }
 
+// Before anything that a payload wrote is read. A meta.json that cannot be read is the handler's to
+// report (discard removes it).
+Result<> RaiseWalls(Session& session) {
+  std::vector<std::string> writable = {session.state.path};
+  Result<workspace::SandboxMeta> meta = workspace::ReadMeta(session.dir);
+  if (meta) {
+    for (const std::string& path : {meta->workspace_path, meta->git_dir, meta->common_dir}) {
+      if (!path.empty()) writable.push_back(path);
+    }
+  }
+  session.confined = BAWN_TRY(Confine(writable));
+  return {};
+}
+
 Result<Json> Serve(Session& session) {
   wire::WorkerMessage message = BAWN_TRY(wire::ReceiveWorkerMessage(session.socket_fd));
   if (message.frame != wire::WorkerFrame::kRequest) {
@@ -91,7 +105,10 @@ Result<Json> Serve(Session& session) {
   session.request = BAWN_TRY(ParseJson(message.json, {.bytes_max = wire::kWorkerFrameBytesMax}));
   const Row* row = BAWN_TRY(FindRow(session.request));
   BAWN_CHECK_OK(OpenSandbox(session, row->lock));
-  return row->handler(session);
+  BAWN_CHECK_OK(RaiseWalls(session));
+  Json answer = BAWN_TRY(row->handler(session));
+  if (JsonObject* object = answer.AsObject()) (*object)["confined"] = ToJson(session.confined);
+  return answer;
 }
 
 }  // namespace

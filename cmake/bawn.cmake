@@ -26,6 +26,21 @@ if(BAWN_FUZZ)
 endif()
 target_link_options(bawn_flags INTERFACE -fuse-ld=lld -Wl,-z,relro,-z,now,--gc-sections)
 
+# The standard headers cost 1.2 s of each file's 1.4 s: compiled once for all rooms, and once more
+# with GoogleTest for all tests. No header of ours is in it, so nothing depends on it but time.
+set(BAWN_STD_HEADERS <algorithm> <array> <cerrno> <charconv> <cstdint> <cstring> <expected>
+  <functional> <map> <memory> <optional> <set> <string> <string_view> <utility> <variant> <vector>)
+file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "")
+add_library(bawn_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+target_link_libraries(bawn_pch PRIVATE bawn_flags)
+target_precompile_headers(bawn_pch PRIVATE ${BAWN_STD_HEADERS})
+if(BAWN_TESTS)
+  add_library(bawn_test_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+  target_link_libraries(bawn_test_pch PRIVATE bawn_flags GTest::gtest GTest::gmock)
+  target_precompile_headers(bawn_test_pch PRIVATE ${BAWN_STD_HEADERS} <gmock/gmock.h>
+    <gtest/gtest.h>)
+endif()
+
 # bawn_room(NAME SOURCES a.cc ... DEPS base sys ... LIBS ... TESTS a_test.cc ...)
 function(bawn_room name)
   cmake_parse_arguments(R "" "" "SOURCES;DEPS;LIBS;TESTS" ${ARGN})
@@ -37,10 +52,14 @@ function(bawn_room name)
     target_link_libraries(bawn_${target} PUBLIC bawn_${dep})
   endforeach()
   target_link_libraries(bawn_${target} PRIVATE ${R_LIBS})
+  if(NOT name STREQUAL "init")  # built without exceptions
+    target_precompile_headers(bawn_${target} REUSE_FROM bawn_pch)
+  endif()
   if(BAWN_TESTS AND R_TESTS)
     add_executable(bawn_${target}_test ${R_TESTS})
     target_link_libraries(bawn_${target}_test PRIVATE bawn_${target} GTest::gtest GTest::gmock
       GTest::gtest_main)
+    target_precompile_headers(bawn_${target}_test REUSE_FROM bawn_test_pch)
     add_test(NAME unit_${target} COMMAND bawn_${target}_test)
   endif()
 endfunction()

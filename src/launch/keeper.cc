@@ -243,6 +243,7 @@ void Keeper::OnStarted(const wire::JobStarted& started, std::vector<UniqueFd> fd
   options.log_dir = run_.log_dir;
   options.log_name = "out.log";
   options.kept_bytes_max = run_.limits.kept_bytes_max;
+  options.to_terminal = sys::IsTerminal(run_.io.out);
   Result<OutputStream> stream = OutputStream::Open(std::move(options));
   if (!for_input || !stream) return Fail("pty", 0, "the inner pty could not be relayed");
   if (sys::IsTerminal(run_.io.in)) {  // `-t` may ask for an inner pty without a terminal outside

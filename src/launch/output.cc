@@ -30,7 +30,8 @@ Result<> OutputStream::Pump() {
   splice_blocked_ = false;
   if (ended_) return {};
   if (!pending_.empty()) return Deliver();
-  if (options_.log_dir < 0 && options_.destination >= 0 && can_splice_ && !broken_) return Splice();
+  bool untouched = options_.log_dir < 0 && !options_.to_terminal;  // nobody here needs the bytes
+  if (untouched && options_.destination >= 0 && can_splice_ && !broken_) return Splice();
   chunk_.resize(kChunkBytes);
   Result<size_t> got = sys::Read(options_.source.get(), chunk_.data(), chunk_.size());
   if (!got && got.error().sys_errno == EAGAIN) return {};
@@ -47,6 +48,7 @@ Result<> OutputStream::Pump() {
   if (options_.destination < 0 || broken_) return {};
   chunk_.resize(*got);
   std::swap(pending_, chunk_);
+  if (options_.to_terminal) pending_ = filter_.Pass(pending_);
   pending_at_ = 0;
   return Deliver();
 }

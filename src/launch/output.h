@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/sha256.h"
 #include "base/unique_fd.h"
+#include "launch/terminal_filter.h"
 #include "plan/receipt.h"
 
 namespace bawn::launch {
@@ -25,6 +26,7 @@ class OutputStream {
     int log_dir = -1;      // borrowed: where the log is kept; -1 none
     std::string log_name;  // "out.log"
     uint64_t kept_bytes_max = kKeptBytesDefault;
+    bool to_terminal = false;  // filtered on its way to the caller (launch/terminal_filter.h)
   };
   static Result<OutputStream> Open(Options options);
   OutputStream(OutputStream&&) = default;
@@ -50,6 +52,7 @@ class OutputStream {
   Result<> AppendTail();
 
   Options options_;
+  TerminalFilter filter_;
   UniqueFd log_, tail_;
   std::string pending_;  // read, not yet taken by the caller
   size_t pending_at_ = 0;

@@ -253,7 +253,11 @@ Result<Reviewed> Judge::Path(const workspace::Change& change) {
     return reviewed;
   }
   BAWN_CHECK_OK(RefuseForeign(&reviewed));
-  if (!settings_.names_only) {
+  // A listing of names reads no content, but where only the mode may differ and git does not look
+  // at modes here (E-22): then content decides whether the path changed at all.
+  bool perhaps_only_mode = !settings_.file_mode && change.old_type == change.new_type &&
+                           change.old_size == change.new_size && change.old_mode != change.new_mode;
+  if (!settings_.names_only || perhaps_only_mode) {
     BAWN_CHECK_OK(JudgeSides(&reviewed, base));
     BAWN_CHECK_OK(JudgeContents(&reviewed));
     BAWN_CHECK_OK(JudgeDivergence(&reviewed, base));

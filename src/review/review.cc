@@ -44,7 +44,7 @@ Result<Review> MakeReview(const workspace::ChangeSet& set, const workspace::Sand
     if (!IsWanted(change.path, options.paths)) continue;
     Reviewed reviewed = BAWN_TRY(judge.Path(change));
     if (reviewed.ignored) ++review.ignored_count;
-    if (!options.names_only && IsEqualForGit(reviewed)) {
+    if (IsEqualForGit(reviewed)) {  // never where nothing was compared
       review.equal.push_back(change.path);
       continue;
     }

@@ -83,6 +83,7 @@ Json Named(Json answer, const Target& target) {
 Result<> AddIdentity(const Target& target, JsonObject* request) {
   std::optional<workspace::Repository> repository =
       BAWN_TRY(workspace::FindRepository(target.meta.workspace_path));
+  if (!repository) return {};  // the worker refuses, and says what works there
   workspace::GitConfig config =
       BAWN_TRY(workspace::ReadGitConfig(repository, target.caller.home, target.caller.environment));
   workspace::Identity author = workspace::AuthorIdentity(config, target.caller.environment);

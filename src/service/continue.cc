@@ -5,6 +5,7 @@
 
 #include "contain/plan_codec.h"
 #include "launch/kept.h"
+#include "service/durable.h"
 #include "service/recover.h"
 #include "service/select.h"
 #include "service/session.h"
@@ -37,6 +38,7 @@ Result<> JoinLive(const RunOptions& options, bool pty, UniqueFd keeper, Session*
 }
 
 Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
+  BAWN_CHECK_OK(WaitForWriteBack(session->dir));
   BAWN_CHECK_OK(MarkRunning(session->state, session->dir.id));
   workspace::SandboxMeta meta = session->opened.meta;
   if (!meta.common_dir.empty()) {

@@ -14,6 +14,9 @@ inline constexpr unsigned kWriteBackSeconds = 60;
 
 Result<> StartWriteBack(const workspace::SandboxDir& dir);
 
+// Before the layers are mounted again: waits until the process is done or has given up.
+Result<> WaitForWriteBack(const workspace::SandboxDir& dir);
+
 // Whether it is done: "synced" or "pending".
 const char* DurableState(const workspace::SandboxDir& dir);
 

@@ -19,7 +19,9 @@ launch::CallerIo FindCallerIo(bool pty) {
   Result<sys::FileStat> in = sys::Fstat(0);
   Result<sys::FileStat> out = sys::Fstat(1);
   Result<sys::FileStat> err = sys::Fstat(2);
-  io.in = in ? 0 : -1;
+  // The null device stays the null device inside; 1:3 (admin-guide/devices.txt).
+  constexpr uint64_t kNullDevice = 0x103;
+  io.in = in && !((in->mode & S_IFMT) == S_IFCHR && in->rdev == kNullDevice) ? 0 : -1;
   io.out = out ? 1 : -1;
   io.err = err ? 2 : -1;
   io.one_output = out && err && out->dev == err->dev && out->ino == err->ino;
@@ -92,7 +94,24 @@ Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& opt
       Announce(*session, event, fd);
     };
   }
-  return launch::RunOneShot(std::move(run));
+  Result<launch::JobReport> report = launch::RunOneShot(std::move(run));
+  bool refused = !report && report.error().message.starts_with("clone3");
+  if (refused) {  // no pid 1, so nothing ran
+    report.error().message =
+        "this machine refuses a new namespace (" + report.error().message + "); nothing ran";
+    report.error().hint = "bawn doctor names what is missing and the remedy";
+  }
+  return report;
+}
+
+void AnnounceEnd(const Session& session, const RunResult& result, int status_fd) {
+  JsonObject line;
+  line["event"] = "ended";
+  line["sandbox_id"] = session.dir.id;
+  line["job_id"] = session.job_id;
+  line["outcome"] = plan::OutcomeKindName(result.receipt.outcome.kind);
+  line["exit_code"] = result.exit_code;
+  (void)sys::WriteAll(status_fd, ToJsonText(Json(std::move(line))) + "\n");  // as in Announce
 }
 
 }  // namespace bawn::service

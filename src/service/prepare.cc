@@ -91,6 +91,7 @@ workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions&
     request.show.push_back(AbsolutePath(caller, rule.path));
   }
   request.ephemeral = options.ephemeral;
+  request.environment = caller.environment;
   request.uid = caller.ids.uid;
   request.gid = caller.ids.gid;
   return request;

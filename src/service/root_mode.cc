@@ -63,6 +63,14 @@ Result<> HandOver(plan::Op* op, const launch::IdLease& lease, Session* session) 
   return {};
 }
 
+// A kept sandbox has its lease already: what it wrote belongs to these ids.
+Result<launch::IdLease> LeaseFor(launch::IdRanges& ranges, const std::string& id) {
+  for (const launch::IdLease& lease : BAWN_TRY(ranges.List())) {
+    if (lease.sandbox_id == id) return lease;
+  }
+  return ranges.Lease(id);
+}
+
 }  // namespace
 
 contain::SubIdFiles SubIdFilesOf(const Caller& caller) {
@@ -93,7 +101,7 @@ Result<> EnterRootMode(Session* session) {
   BAWN_CHECK_OK(ranges.ReleaseAbandoned([&](const std::string& id) {
     return sys::Fstatat(session->state.fd.get(), "sb/" + id + "/layers").has_value();
   }));
-  launch::IdLease lease = BAWN_TRY(ranges.Lease(session->dir.id));
+  launch::IdLease lease = BAWN_TRY(LeaseFor(ranges, session->dir.id));
   session->ids = contain::ProvisionRequest::IdRange{lease.outer_uid, lease.outer_gid, 1};
   plan::Plan& plan = session->compiled.plan;
   plan.ids_from_range = true;

@@ -44,6 +44,7 @@ Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool p
 // `--keep`: starts bawn-keeper with this session's Plan and lock, and connects to it.
 Result<> StartKeeper(Session* session, const RunOptions& options);
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options);
+void AnnounceEnd(const Session& session, const RunResult& result, int status_fd);
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,
                                 launch::JobReport report);
 

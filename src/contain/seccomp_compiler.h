@@ -163,7 +163,7 @@ constexpr void EmitRule(Program& program, Rule rule) {
     case Rule::kPersonality:
       test_argument(0);
       return program.ReturnIfAny(kPersonalities, kReturnAllow, kReturnEperm);
-    case Rule::kPrlimitRestricted: {
+    case Rule::kPrlimitOwn: {
       constexpr uint32_t kSelf[] = {0};
       test_argument(0);
       return program.ReturnIfAny(kSelf, kReturnAllow, kReturnEperm);

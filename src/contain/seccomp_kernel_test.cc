@@ -245,7 +245,7 @@ TEST(SeccompKernelTest, RestrictedHasNoSocketThatReachesAPath) {
   }
 }
 
-TEST(SeccompKernelTest, RestrictedCannotLimitOtherProcesses) {
+TEST(SeccompKernelTest, CannotLimitOtherProcessesAtAnyLevel) {
   auto parent = static_cast<uint64_t>(getpid());
   constexpr uint64_t kCore = 4;
   auto read_limit = [](uint64_t pid) {
@@ -255,9 +255,11 @@ TEST(SeccompKernelTest, RestrictedCannotLimitOtherProcesses) {
     };
   };
   EXPECT_EQ(Without(read_limit(parent)), 0) << "control";
-  EXPECT_EQ(Behind(read_limit(parent), {}, Level::kRestricted), EPERM);
-  EXPECT_EQ(Behind(read_limit(parent | kBit32), {}, Level::kRestricted), EPERM);
-  EXPECT_EQ(Behind(read_limit(0), {}, Level::kRestricted), 0);
+  for (Level level : {Level::kRestricted, Level::kIsolated}) {
+    EXPECT_EQ(Behind(read_limit(parent), {}, level), EPERM);
+    EXPECT_EQ(Behind(read_limit(parent | kBit32), {}, level), EPERM);
+    EXPECT_EQ(Behind(read_limit(0), {}, level), 0);
+  }
 }
 
 TEST(SeccompKernelTest, LoadingWithoutNoNewPrivsIsAnErrno) {

@@ -134,7 +134,7 @@ void AddRule(scmp_filter_ctx filter, uint32_t number, Rule rule) {
     case Rule::kPersonality:
       for (uint32_t value : kPersonalities) AddAllow(filter, number, {Low32(0, value)});
       return;
-    case Rule::kPrlimitRestricted:
+    case Rule::kPrlimitOwn:
       return AddAllow(filter, number, {Low32(0, 0)});
   }
 }

@@ -155,6 +155,14 @@ Result<UniqueFd> SealedMemfd(const char* name, std::string_view bytes) {
   return fd;
 }
 
+void OpenMissingStdio() {
+  for (int fd = 0; fd < 3; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    int null = open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);  // the lowest free one: `fd`
+    BAWN_ASSERT(null == fd);
+  }
+}
+
 Result<std::string> SelfPath() { return Readlinkat(AT_FDCWD, "/proc/self/exe"); }
 
 Result<UniqueFd> OpenSibling(std::string_view name) {

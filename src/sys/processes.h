@@ -61,6 +61,10 @@ Result<Child> Spawn(const SpawnSpec& spec);
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view bytes);
 Result<UniqueFd> Memfd(const char* name);
 
+// First act of a program that people start: a closed descriptor 0, 1 or 2 becomes the null device,
+// or the next file that is opened would take its place.
+void OpenMissingStdio();
+
 // The running executable's path, for display.
 Result<std::string> SelfPath();
 // The program of that name beside the running executable (or in ../libexec/bawn), opened

@@ -219,6 +219,7 @@ def test_names_of_any_bytes(box):
 def test_outside_of_a_repository_apply_works_and_publish_says_why(box):
     path = f"{box.work}/plain"
     box.write("plain/a.txt", "a\n")
+    box.settle()
     box.shell("echo b >a.txt; echo n >n.txt", cwd=path).expect(0)
     run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=path).expect(1)
     check(has_word(run.err, "apply"), run.told())

@@ -34,8 +34,9 @@ Result<> BecomeInner(const InitStart& start) {
   return sys::TakeIds(start.uid, start.gid);
 }
 
-// A read-only detached clone of the program's file, made where only this sandbox's mounts are.
-Result<UniqueFd> ReadOnlyProgram(const InitStart& start) {
+// The program's file in this mount namespace, found while this process is still its starter: the
+// inner ids may not be able to walk there.
+Result<UniqueFd> FindProgram(const InitStart& start) {
   UniqueFd found = BAWN_TRY(sys::Openat2(AT_FDCWD, start.program_path, O_PATH));
   sys::FileStat there = BAWN_TRY(sys::Fstat(found.get()));
   sys::FileStat wanted = BAWN_TRY(sys::Fstat(start.program));
@@ -43,6 +44,11 @@ Result<UniqueFd> ReadOnlyProgram(const InitStart& start) {
     return Fail(ErrorCode::kConflict, start.program_path + " was replaced while bawn was starting",
                 "run the command again");
   }
+  return found;
+}
+
+// A read-only detached clone of it, made where only this sandbox's mounts are.
+Result<UniqueFd> ReadOnlyProgram(const UniqueFd& found) {
   UniqueFd mount = BAWN_TRY(sys::CloneTree(found.get(), "", false));
   BAWN_CHECK_OK(
       sys::SetMountAttributes(mount.get(), sys::kReadOnly | sys::kNoSuid | sys::kNoDev, false));
@@ -82,9 +88,11 @@ void StartInit(const InitStart& start) {
     (void)sys::SendPacket(control, wire::Encode(frame));  // the exit says it too
     _exit(kStartFailedExit);
   };
+  Result<UniqueFd> found = FindProgram(start);
+  if (!found) refuse("program", found.error());
   Result<> inner = BecomeInner(start);
   if (!inner) refuse("ids", inner.error());
-  Result<UniqueFd> program = ReadOnlyProgram(start);
+  Result<UniqueFd> program = ReadOnlyProgram(*found);
   if (!program) refuse("program", program.error());
   Result<> raised = sys::RaiseAmbientCapabilities();
   if (!raised) refuse("capabilities", raised.error());

@@ -60,7 +60,11 @@ function(bawn_room name)
     target_link_libraries(bawn_${target}_test PRIVATE bawn_${target} GTest::gtest GTest::gmock
       GTest::gtest_main)
     target_precompile_headers(bawn_${target}_test REUSE_FROM bawn_test_pch)
-    add_test(NAME unit_${target} COMMAND bawn_${target}_test)
+    # A sanitizer's run-time traces its own process and makes calls that the walls refuse, so what
+    # starts pid 1 or runs behind the filter is tested without one (SPECIFICATION.md, "Tests").
+    if(NOT (BAWN_SANITIZE AND name STREQUAL "contain"))
+      add_test(NAME unit_${target} COMMAND bawn_${target}_test)
+    endif()
   endif()
 endfunction()
 

@@ -1,7 +1,7 @@
 // launch/output.h
 // One output stream of a job: copied to the caller untouched, kept up to a bound (head and tail),
-// counted beyond it. O(1) per chunk; memory is one chunk whatever the payload prints (cases.md
-// O-21). The payload's bytes are never parsed. Recorded as: receipt `output.*`.
+// counted beyond it. O(1) per chunk; memory is one chunk whatever the payload prints
+// (O-21). The payload's bytes are never parsed. Recorded as: receipt `output.*`.
 #pragma once
 
 #include <cstdint>

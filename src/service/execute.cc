@@ -19,7 +19,7 @@ launch::CallerIo FindCallerIo(bool pty) {
   Result<sys::FileStat> in = sys::Fstat(0);
   Result<sys::FileStat> out = sys::Fstat(1);
   Result<sys::FileStat> err = sys::Fstat(2);
-  // The null device stays the null device inside; 1:3 (admin-guide/devices.txt).
+  // The null device stays the null device inside; Numbers 1:3, null(4).
   constexpr uint64_t kNullDevice = 0x103;
   io.in = in && !((in->mode & S_IFMT) == S_IFCHR && in->rdev == kNullDevice) ? 0 : -1;
   io.out = out ? 1 : -1;

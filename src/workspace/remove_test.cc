@@ -102,15 +102,16 @@ TEST_F(RemoveTest, RacingSymlinkSwapsNeverReachOutside) {
   UniqueFd tree = *sys::OpenDir(dir_.get(), "tree");
   ASSERT_TRUE(sys::Symlinkat(path_ + "/outside", tree.get(), "spare"));
   std::atomic<bool> stop = false;
+  std::atomic<int> rounds = 0;
   std::thread flipper([&] {
-    for (int i = 0; i < flips; ++i) {
+    // At least ten rounds against it, however the two are scheduled.
+    for (int i = 0; i < flips || rounds <= 10; ++i) {
       (void)sys::MakeDirs(tree.get(), "a/b/c", 0700);
       (void)sys::Symlinkat(path_ + "/outside", tree.get(), "spare");
       (void)sys::Renameat2(tree.get(), "a", tree.get(), "spare", 2);  // RENAME_EXCHANGE
     }
     stop = true;
   });
-  int rounds = 0;
   while (!stop) {
     (void)RemoveTree(tree.get(), "a");  // may lose against the flipper; must not reach outside
     (void)RemoveTree(tree.get(), "spare");

@@ -26,12 +26,17 @@ def run_one(command, directory, extra):
     """For isolate.run: the results inside as [[name, verdict, text]]."""
     if not command:
         raise Failure("was not built")
-    process = subprocess.run(command, cwd=directory, env=dict(os.environ, **extra), text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
-                             check=False)
-    print(process.stdout)
+    # Shown as it comes: of a program that hangs, the log then ends with the test that did.
+    lines = []
+    with subprocess.Popen(command, cwd=directory, env=dict(os.environ, **extra), text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          errors="replace") as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+    printed = "".join(lines)
     words = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
-    parts = [[name, words[word], ""] for word, name in LINE.findall(process.stdout)]
+    parts = [[name, words[word], ""] for word, name in LINE.findall(printed)]
     failed = any(verdict == "failed" for _, verdict, _ in parts)
     if process.returncode != 0 and not failed:
         raise Failure(f"{command[0]}: exit {process.returncode}")

@@ -30,12 +30,17 @@ target_link_options(bawn_flags INTERFACE -fuse-ld=lld -Wl,-z,relro,-z,now,--gc-s
 # with GoogleTest for all tests. No header of ours is in it, so nothing depends on it but time.
 set(BAWN_STD_HEADERS <algorithm> <array> <cerrno> <charconv> <cstdint> <cstring> <expected>
   <functional> <map> <memory> <optional> <set> <string> <string_view> <utility> <variant> <vector>)
+# Without times: clang refuses a precompiled header whose system headers an upgrade has replaced,
+# while ninja, to which the package's older dates mean nothing new, would never make it again.
+set(BAWN_PCH_FLAGS "SHELL:-Xclang -fno-pch-timestamp")
 file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "")
 add_library(bawn_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+target_compile_options(bawn_pch PRIVATE ${BAWN_PCH_FLAGS})
 target_link_libraries(bawn_pch PRIVATE bawn_flags)
 target_precompile_headers(bawn_pch PRIVATE ${BAWN_STD_HEADERS})
 if(BAWN_TESTS)
   add_library(bawn_test_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+  target_compile_options(bawn_test_pch PRIVATE ${BAWN_PCH_FLAGS})
   target_link_libraries(bawn_test_pch PRIVATE bawn_flags GTest::gtest GTest::gmock)
   target_precompile_headers(bawn_test_pch PRIVATE ${BAWN_STD_HEADERS} <gmock/gmock.h>
     <gtest/gtest.h>)
@@ -63,7 +68,8 @@ function(bawn_room name)
     # A sanitizer's run-time traces its own process and makes calls that the walls refuse, so what
     # starts pid 1 or runs behind the filter is tested without one. The list holds the rooms whose
     # tests have been seen to pass with one; the others are still to be added.
-    set(sanitized base sys wire policy policy_read record cli)
+    set(sanitized base sys wire plan policy policy_read workspace git review publish worker record
+      launch cli)
     if(NOT BAWN_SANITIZE OR target IN_LIST sanitized)
       add_test(NAME unit_${target} COMMAND bawn_${target}_test)
     endif()

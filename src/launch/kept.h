@@ -17,7 +17,7 @@
 
 namespace bawn::launch {
 
-inline constexpr uint64_t kKeepForMsDefault = 10 * 60 * 1000;      // without a job
+inline constexpr uint64_t kKeepForMsDefault = 600'000;             // without a job: 10 min
 inline constexpr uint64_t kKeptHardLimitMs = 24ULL * 3600 * 1000;  // of the sandbox as a whole
 inline constexpr size_t kClientsMax = 64;
 inline constexpr const char* kKeeperSocket = "keeper.sock";

@@ -98,13 +98,38 @@ TEST_F(ConfirmTest, PublishPassesEveryOption) {
   EXPECT_EQ(fake_.publish->sandbox.name + fake_.publish->sandbox.workspace, "n/w");
 }
 
+TEST(PreparedTextTest, OnlyWhatRunsByItselfIsSaidToDoSo) {
+  Json prepared = *ParseJson(R"({"gated": [
+      {"path": ".envrc", "rule": "gate.direnv", "reason": "the shell evaluates it"},
+      {"path": "away", "rule": "gate.symlink-out", "reason": "leads out"},
+      {"path": "secret", "rule": "publish.history_only", "reason": "not in the diff"},
+      {"path": "old", "rule": "publish.diverged", "reason": "changed around it"}]})");
+  EXPECT_EQ(PreparedText(prepared),
+            "  runs by itself on this machine:\n    .envrc  (the shell evaluates it)\n"
+            "  needs a yes of its own:\n    away  (leads out)\n    secret  (not in the diff)\n"
+            "    old  (changed around it)\n");
+}
+
+TEST(PreparedTextTest, CommitsMadeInsideAreShown) {
+  Json prepared = *ParseJson(R"({"inside_commits": 2, "inside": [
+      {"commit": "0123456789abcdef", "author": "A Gent <a@b>", "subject": "two \u001b[31m"},
+      {"commit": "fedcba9876543210", "author": "A Gent <a@b>", "subject": "one"}]})");
+  std::string text = PreparedText(prepared);
+  EXPECT_THAT(text, testing::HasSubstr("with 2 commits made inside:\n    0123456789ab two "));
+  EXPECT_THAT(text, testing::HasSubstr("    fedcba987654 one  (A Gent <a@b>)\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\x1b")));
+}
+
 TEST_F(ConfirmTest, AnActDoneInPartNamesTheRestAndIsNoSuccess) {
   fake_.answer = *ParseJson(R"({"written": 3, "deleted": 1,
-                                "left": [{"path": "a.txt", "why": "changed meanwhile"}]})");
+                                "left": [{"path": "a.txt", "why": "changed meanwhile"}],
+                                "refused": [{"path": "b", "reason": "is yours", "hint": "say so"}]
+                               })");
   EXPECT_EQ(Bawn({"apply", "--unreviewed"}), 1);
   EXPECT_EQ(Err(),
             "bawn: wrote 3 paths, removed 1\nbawn: to put back what was there: bawn apply --undo\n"
-            "bawn: left alone: a.txt (changed meanwhile)\n");
+            "bawn: left alone: a.txt (changed meanwhile)\n"
+            "bawn: left alone: b (is yours; say so)\n");
   EXPECT_EQ(Bawn({"apply", "--unreviewed", "--json"}), 1);
   EXPECT_EQ(Out(), ToJsonText(fake_.answer, 2) + "\n");
   fake_.answer = *ParseJson(R"({"written": 1, "deleted": 0, "left": []})");

@@ -10,6 +10,9 @@ void SayPublished(const Console& console, const Json& done) {
   std::string branch = TextAt(done, "branch");
   std::string line = "published " + TextAt(done, "commit").substr(0, 12) + " to " + branch;
   std::string from = TextAt(done, "sandbox_name");
+  if (uint64_t inside = CountAt(done, "inside_commits"); inside > 0) {
+    line += ", with " + Plural(inside, "commit") + " made inside,";
+  }
   console.Say(line + (from.empty() ? "" : " from " + from));
   for (const Json& warning : ArrayAt(done, "warnings")) {
     if (warning.AsString() != nullptr) console.Say(*warning.AsString());

@@ -74,7 +74,6 @@ class Selector {
 
   void Add(const review::Reviewed& reviewed) {
     const std::string& path = reviewed.change.path;
-    seen_yes_ += yes_.contains(path) ? 1 : 0;
     if (!IsNamed(path)) {
       out_.not_named += reviewed.ignored ? 0 : 1;
       return;
@@ -113,7 +112,10 @@ class Selector {
                   "nothing changed at or below " + EscapeName(options_.paths[i]),
                   "`bawn diff --names` lists what changed", "publish.path");
     }
-    if (seen_yes_ != yes_.size()) {
+    for (const std::string& path : options_.also_known) {
+      if (yes_.contains(path)) met_yes_.insert(path);
+    }
+    if (met_yes_.size() != yes_.size()) {
       return Fail(ErrorCode::kInvalidArgument, "a --yes-path names no changed path: " + UnseenYes(),
                   "`bawn diff --names` lists what changed", "publish.yes_path");
     }
@@ -157,7 +159,6 @@ class Selector {
   const SelectOptions& options_;
   std::set<std::string> yes_, met_yes_;
   std::set<size_t> met_;
-  size_t seen_yes_ = 0;
   Selection out_;
 };
 
@@ -197,8 +198,7 @@ Result<Selection> Select(const review::Review& review, const SelectOptions& opti
 Result<> CheckComplete(const Selection& selection, Purpose purpose) {
   if (!selection.gated.empty()) {
     auto failed =
-        Fail(ErrorCode::kPermissionDenied,
-             "these run by themselves on the host and need a yes each:" + ListOf(selection.gated),
+        Fail(ErrorCode::kPermissionDenied, "these need a yes each:" + ListOf(selection.gated),
              "look at them, then name each with --yes-path PATH; or leave them out with "
              "--path",
              selection.gated.front().rule);

@@ -23,6 +23,7 @@ struct SelectOptions {
   std::vector<std::string> paths;      // these and what is below them; empty: all
   std::vector<std::string> yes_paths;  // exact
   bool include_dirty = false;
+  std::vector<std::string> also_known = {};  // paths that only commits made inside change
 };
 
 struct Named {

@@ -127,6 +127,8 @@ std::string PreparedText(const Json& prepared) {
   const JsonArray& refused = ArrayAt(prepared, "refused");
   if (!refused.empty()) out += "  left out:\n" + PathLines(refused);
   const JsonArray& gated = ArrayAt(prepared, "gated");
+  const JsonArray& merged = ArrayAt(prepared, "merged");
+  if (!merged.empty()) out += "  merged with what you changed:\n" + PathLines(merged);
   out += GatedText(gated);
   out += InsideText(prepared);
   const JsonArray& discarded = ArrayAt(prepared, "discarded");

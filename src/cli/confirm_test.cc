@@ -87,11 +87,13 @@ TEST_F(ConfirmTest, WithTheWordsNobodyIsAsked) {
 }
 
 TEST_F(ConfirmTest, PublishPassesEveryOption) {
-  EXPECT_EQ(Bawn({"publish", "-b", "x", "-m", "m", "--unreviewed", "--squash", "--include-dirty",
-                  "--update-tree", "--path", "src", "--yes-path", ".envrc", "-w", "/w", "n"}),
-            0);
+  EXPECT_EQ(
+      Bawn({"publish", "-b", "x", "-m", "m", "--unreviewed", "--squash", "--include-dirty",
+            "--merge", "--update-tree", "--path", "src", "--yes-path", ".envrc", "-w", "/w", "n"}),
+      0);
   ASSERT_TRUE(fake_.publish);
   EXPECT_EQ(fake_.publish->branch + fake_.publish->message, "xm");
+  EXPECT_TRUE(fake_.publish->merge);
   EXPECT_TRUE(fake_.publish->squash && fake_.publish->include_dirty && fake_.publish->update_tree);
   EXPECT_EQ(fake_.publish->paths, std::vector<std::string>{"src"});
   EXPECT_EQ(fake_.publish->yes_paths, std::vector<std::string>{".envrc"});
@@ -110,11 +112,12 @@ TEST(PreparedTextTest, OnlyWhatRunsByItselfIsSaidToDoSo) {
             "    old  (changed around it)\n");
 }
 
-TEST(PreparedTextTest, CommitsMadeInsideAreShown) {
-  Json prepared = *ParseJson(R"({"inside_commits": 2, "inside": [
+TEST(PreparedTextTest, CommitsMadeInsideAndMergedPathsAreShown) {
+  Json prepared = *ParseJson(R"({"merged": ["both.txt"], "inside_commits": 2, "inside": [
       {"commit": "0123456789abcdef", "author": "A Gent <a@b>", "subject": "two \u001b[31m"},
       {"commit": "fedcba9876543210", "author": "A Gent <a@b>", "subject": "one"}]})");
   std::string text = PreparedText(prepared);
+  EXPECT_THAT(text, testing::HasSubstr("merged with what you changed:\n    both.txt\n"));
   EXPECT_THAT(text, testing::HasSubstr("with 2 commits made inside:\n    0123456789ab two "));
   EXPECT_THAT(text, testing::HasSubstr("    fedcba987654 one  (A Gent <a@b>)\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("\x1b")));

@@ -1,12 +1,15 @@
 #include "publish/apply.h"
 
 #include <cerrno>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/ids.h"
 #include "base/text.h"
 #include "publish/finish.h"
 #include "sys/files.h"
+#include "sys/processes.h"
 #include "workspace/owner_open.h"
 #include "workspace/walk.h"
 
@@ -60,6 +63,13 @@ Result<> TakeBack(const workspace::SandboxDir& dir, const Journal& journal, cons
   BAWN_CHECK_OK(lock.WriteNote({note.before_sandbox, note.before_journal}));
   step();
   return Journal::Remove(dir, journal.name());
+}
+
+Result<Content> InMemory(std::string_view bytes) {
+  Content out;
+  out.file = BAWN_TRY(sys::Memfd("bawn-merged"));
+  BAWN_CHECK_OK(sys::Pwrite(out.file.get(), bytes, 0));
+  return out;
 }
 
 // One journal from its plan to its end.
@@ -152,7 +162,14 @@ Result<Applied> Apply(const ApplyContext& context, const workspace::ChangeSet& s
   context.step();
   Journal journal = BAWN_TRY(
       Journal::Create(context.dir, NewId("apply_"), actions, Journal::Header{"", covers_all}));
-  auto content = [&set](const Action& action, size_t) -> Result<Content> {
+  std::unordered_map<std::string_view, const Merged*> merged;
+  for (const Chosen& one : chosen) {
+    if (one.merged != nullptr) merged[one.change->path] = one.merged;
+  }
+  auto content = [&](const Action& action, size_t) -> Result<Content> {
+    if (auto found = merged.find(action.path); found != merged.end()) {
+      return InMemory(found->second->file);
+    }
     workspace::Change change;
     change.path = action.path;
     change.new_type = action.new_type;

@@ -43,9 +43,15 @@ git::Repo::Signature Now(std::string name, std::string email) {
 
 // The blob of one path as git would store it, added unless the parent has it at that path.
 Result<TreeChange> ToTreeChange(const review::Source& source, const git::Oid& parent_tree,
-                                const review::Reviewed& reviewed) {
+                                const Selection::Taken& taken) {
+  const review::Reviewed& reviewed = *taken.reviewed;
   TreeChange change;
   change.path = reviewed.change.path;
+  if (taken.merged != nullptr) {
+    change.mode = taken.merged->git_mode;
+    change.oid = BAWN_TRY(source.repo->AddBlob(taken.merged->blob));
+    return change;
+  }
   if (reviewed.new_git_mode == 0) return change;
   change.mode = static_cast<git::FileMode>(reviewed.new_git_mode);
   change.oid = reviewed.new_oid;
@@ -67,7 +73,7 @@ Result<std::vector<TreeChange>> MakeTreeChanges(const PublishContext& context,
   std::vector<TreeChange> changes;
   changes.reserve(prepared.selection.taken.size());
   for (const Selection::Taken& taken : prepared.selection.taken) {
-    changes.push_back(BAWN_TRY(ToTreeChange(source, base, *taken.reviewed)));
+    changes.push_back(BAWN_TRY(ToTreeChange(source, base, taken)));
   }
   return changes;
 }

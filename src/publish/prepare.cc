@@ -129,6 +129,7 @@ Result<Selection> SelectForPublish(const PreparedPublish& prepared, const Publis
   // Onto the tree itself nothing goes where the user has work of his own.
   SelectOptions options{Purpose::kPublish, request.paths, request.yes_paths,
                         request.include_dirty && !request.update_tree};
+  if (prepared.merges) options.merges = &*prepared.merges;
   for (const Touched& one : prepared.inside.touched) options.also_known.push_back(one.path);
   Selection selection = BAWN_TRY(Select(prepared.review, options));
   BAWN_CHECK_OK(HoldInside(prepared.inside, prepared.inside_gates, options, selection));
@@ -151,6 +152,10 @@ Result<PreparedPublish> PreparePublish(const PublishContext& context,
   prepared.squash = request.squash;
   if (request.objects_fd >= 0 && !request.squash) {
     BAWN_CHECK_OK(LookInside(context, request.objects_fd, prepared));
+  }
+  if (request.merge) {
+    prepared.merges =
+        BAWN_TRY(MergeDiverged({prepared.set, context.meta, &context.repo}, prepared.review));
   }
   prepared.selection = BAWN_TRY(SelectForPublish(prepared, request));
   return prepared;

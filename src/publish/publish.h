@@ -39,6 +39,7 @@ struct PublishRequest {
   std::string author_name, author_email;
   std::vector<std::string> paths, yes_paths;
   bool include_dirty = false;
+  bool merge = false;        // publish/merge.h
   bool squash = false;       // one commit, whatever was committed inside
   int objects_fd = -1;       // git/object_stream.h, borrowed; -1: nothing was committed inside
   bool update_tree = false;  // onto the branch that is checked out here, with index and tree
@@ -53,6 +54,7 @@ struct PreparedPublish {
   git::Oid parent;    // empty: a root commit
   bool update_tree = false;
   bool squash = false;
+  std::optional<Merges> merges;
   std::optional<git::ObjectStream> stream;
   Inside inside;
   std::vector<Named> inside_gates;

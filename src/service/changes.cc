@@ -125,6 +125,7 @@ Result<Json> LocalBawn::Publish(const PublishOptions& options, const Confirm& co
   request["message"] = options.message;
   request["reviewed"] = options.reviewed;
   request["unreviewed"] = options.unreviewed;
+  request["merge"] = options.merge;
   request["squash"] = options.squash;
   request["include_dirty"] = options.include_dirty;
   request["update_tree"] = options.update_tree;
@@ -146,6 +147,7 @@ Result<Json> LocalBawn::Apply(const ApplyOptions& options, const Confirm& confir
   JsonObject request = Request("apply", target);
   request["reviewed"] = options.reviewed;
   request["unreviewed"] = options.unreviewed;
+  request["merge"] = options.merge;
   request["undo"] = options.undo;
   request["paths"] = Names(options.paths);
   request["yes_paths"] = Names(options.yes_paths);

@@ -224,6 +224,19 @@ def test_a_path_the_host_changed_meanwhile_is_not_overwritten(box):
     equal(box.read("repo/a.txt"), "outside\n", "a.txt")
 
 
+def test_both_sides_of_a_file_are_merged_on_request(box):
+    repo = box.repo(files={"a.txt": "1\n2\n3\n4\n5\n", "b.txt": "1\n"})
+    box.shell("printf '1\n2\n3\n4\nfive\n' >a.txt; echo inside >b.txt", cwd=repo).expect(0)
+    box.write(f"{repo}/a.txt", "one\n2\n3\n4\n5\n")
+    box.write(f"{repo}/b.txt", "outside\n")
+    run = box.bawn("apply", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "a.txt", "--merge"), run.told())
+    run = box.bawn("apply", "--unreviewed", "--merge", cwd=repo).expect(1)
+    check(has_word(run.err, "b.txt", "same lines") and "a.txt" not in run.err, run.told())
+    equal(box.read("repo/a.txt"), "one\n2\n3\n4\nfive\n", "a.txt")
+    equal(box.read("repo/b.txt"), "outside\n", "b.txt")
+
+
 def test_uncommitted_base_changes_are_published_only_on_request(box):
     repo = box.repo()
     box.write(f"{repo}/a.txt", "my unfinished work\n")

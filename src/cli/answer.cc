@@ -103,6 +103,8 @@ bool SayLeft(const Console& console, const Json& answer) {
   for (const char* member : {"left", "refused"}) {
     for (const Json& one : ArrayAt(answer, member)) {
       std::string why = ReasonOf(one);
+      // Where nothing else says what to do about it, the line itself does.
+      if (std::string hint = TextAt(one, "hint"); !hint.empty()) why += "; " + hint;
       console.Say("left alone: " + OneLine(PathOf(one)) +
                   (why.empty() ? "" : " (" + OneLine(why) + ")"));
       any = true;

@@ -26,6 +26,7 @@ Result<int> ApplyCommand(const Console& console, const Invocation& invocation,
   options.sandbox = SelectorOf(invocation);
   options.reviewed = invocation.Text(OptionId::kReviewed);
   options.unreviewed = invocation.Has(OptionId::kUnreviewed);
+  options.merge = invocation.Has(OptionId::kMerge);
   options.undo = invocation.Has(OptionId::kUndo);
   options.paths = invocation.Texts(OptionId::kPath);
   options.yes_paths = invocation.Texts(OptionId::kYesPath);

@@ -83,6 +83,41 @@ std::string Retyped(const Invocation& invocation, const std::vector<std::string>
   return out;
 }
 
+namespace {
+
+// What a rule of the gate table says runs by itself; anything else that needs a yes has its own
+// reason (a path that only commits made inside change, a link that leads out of the tree).
+bool RunsByItself(const Json& gate) {
+  std::string rule = TextAt(gate, "rule");
+  return rule.empty() || (rule.starts_with("gate.") && !rule.starts_with("gate.symlink"));
+}
+
+std::string GatedText(const JsonArray& gated) {
+  JsonArray running, other;
+  for (const Json& gate : gated) (RunsByItself(gate) ? running : other).push_back(gate);
+  std::string out;
+  if (!running.empty()) out += "  runs by itself on this machine:\n" + PathLines(running);
+  if (!other.empty()) out += "  needs a yes of its own:\n" + PathLines(other);
+  return out;
+}
+
+// Commits made inside, the newest first; the author is the payload's word.
+std::string InsideText(const Json& prepared) {
+  uint64_t count = CountAt(prepared, "inside_commits");
+  if (count == 0) return {};
+  std::string out = "  with " + Plural(count, "commit") + " made inside:\n";
+  const JsonArray& commits = ArrayAt(prepared, "inside");
+  for (size_t i = 0; i < commits.size() && i < kShownMax; ++i) {
+    out += "    " + OneLine(TextAt(commits[i], "commit")).substr(0, 12) + " " +
+           OneLine(TextAt(commits[i], "subject")) + "  (" + OneLine(TextAt(commits[i], "author")) +
+           ")\n";
+  }
+  if (count > kShownMax) out += "    and " + std::to_string(count - kShownMax) + " older ones\n";
+  return out;
+}
+
+}  // namespace
+
 std::string PreparedText(const Json& prepared) {
   std::string out;
   if (const Json* summary = At(prepared, "summary")) {
@@ -92,7 +127,10 @@ std::string PreparedText(const Json& prepared) {
   const JsonArray& refused = ArrayAt(prepared, "refused");
   if (!refused.empty()) out += "  left out:\n" + PathLines(refused);
   const JsonArray& gated = ArrayAt(prepared, "gated");
-  if (!gated.empty()) out += "  runs by itself on this machine:\n" + PathLines(gated);
+  const JsonArray& merged = ArrayAt(prepared, "merged");
+  if (!merged.empty()) out += "  merged with what you changed:\n" + PathLines(merged);
+  out += GatedText(gated);
+  out += InsideText(prepared);
   const JsonArray& discarded = ArrayAt(prepared, "discarded");
   if (!discarded.empty()) {
     out += "  " + Plural(discarded.size(), "sandbox") + " would be dropped, for good:\n" +
@@ -140,8 +178,10 @@ bool Confirmer::Decide(const Json& prepared) {
     extra.push_back("--yes-path " + ShellWord(UnescapeName(path).value_or(path)));
     all += (all.empty() ? "" : ", ") + path;
   }
-  return Refuse("runs by itself on this machine: " + all,
-                "if you want that: " + Retyped(invocation_, extra), "gate.runs_by_itself");
+  bool running = std::ranges::all_of(ArrayAt(prepared, "gated"), RunsByItself);
+  std::string what = running ? "runs by itself on this machine: " : "needs a yes of its own: ";
+  return Refuse(what + all, "if you want that: " + Retyped(invocation_, extra),
+                running ? "gate.runs_by_itself" : "gate.yes_path");
 }
 
 bool Confirmer::Ask(const std::string& text) {

@@ -87,24 +87,52 @@ TEST_F(ConfirmTest, WithTheWordsNobodyIsAsked) {
 }
 
 TEST_F(ConfirmTest, PublishPassesEveryOption) {
-  EXPECT_EQ(Bawn({"publish", "-b", "x", "-m", "m", "--unreviewed", "--squash", "--include-dirty",
-                  "--update-tree", "--path", "src", "--yes-path", ".envrc", "-w", "/w", "n"}),
-            0);
+  EXPECT_EQ(
+      Bawn({"publish", "-b", "x", "-m", "m", "--unreviewed", "--squash", "--include-dirty",
+            "--merge", "--update-tree", "--path", "src", "--yes-path", ".envrc", "-w", "/w", "n"}),
+      0);
   ASSERT_TRUE(fake_.publish);
   EXPECT_EQ(fake_.publish->branch + fake_.publish->message, "xm");
+  EXPECT_TRUE(fake_.publish->merge);
   EXPECT_TRUE(fake_.publish->squash && fake_.publish->include_dirty && fake_.publish->update_tree);
   EXPECT_EQ(fake_.publish->paths, std::vector<std::string>{"src"});
   EXPECT_EQ(fake_.publish->yes_paths, std::vector<std::string>{".envrc"});
   EXPECT_EQ(fake_.publish->sandbox.name + fake_.publish->sandbox.workspace, "n/w");
 }
 
+TEST(PreparedTextTest, OnlyWhatRunsByItselfIsSaidToDoSo) {
+  Json prepared = *ParseJson(R"({"gated": [
+      {"path": ".envrc", "rule": "gate.direnv", "reason": "the shell evaluates it"},
+      {"path": "away", "rule": "gate.symlink-out", "reason": "leads out"},
+      {"path": "secret", "rule": "publish.history_only", "reason": "not in the diff"},
+      {"path": "old", "rule": "publish.diverged", "reason": "changed around it"}]})");
+  EXPECT_EQ(PreparedText(prepared),
+            "  runs by itself on this machine:\n    .envrc  (the shell evaluates it)\n"
+            "  needs a yes of its own:\n    away  (leads out)\n    secret  (not in the diff)\n"
+            "    old  (changed around it)\n");
+}
+
+TEST(PreparedTextTest, CommitsMadeInsideAndMergedPathsAreShown) {
+  Json prepared = *ParseJson(R"({"merged": ["both.txt"], "inside_commits": 2, "inside": [
+      {"commit": "0123456789abcdef", "author": "A Gent <a@b>", "subject": "two \u001b[31m"},
+      {"commit": "fedcba9876543210", "author": "A Gent <a@b>", "subject": "one"}]})");
+  std::string text = PreparedText(prepared);
+  EXPECT_THAT(text, testing::HasSubstr("merged with what you changed:\n    both.txt\n"));
+  EXPECT_THAT(text, testing::HasSubstr("with 2 commits made inside:\n    0123456789ab two "));
+  EXPECT_THAT(text, testing::HasSubstr("    fedcba987654 one  (A Gent <a@b>)\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\x1b")));
+}
+
 TEST_F(ConfirmTest, AnActDoneInPartNamesTheRestAndIsNoSuccess) {
   fake_.answer = *ParseJson(R"({"written": 3, "deleted": 1,
-                                "left": [{"path": "a.txt", "why": "changed meanwhile"}]})");
+                                "left": [{"path": "a.txt", "why": "changed meanwhile"}],
+                                "refused": [{"path": "b", "reason": "is yours", "hint": "say so"}]
+                               })");
   EXPECT_EQ(Bawn({"apply", "--unreviewed"}), 1);
   EXPECT_EQ(Err(),
             "bawn: wrote 3 paths, removed 1\nbawn: to put back what was there: bawn apply --undo\n"
-            "bawn: left alone: a.txt (changed meanwhile)\n");
+            "bawn: left alone: a.txt (changed meanwhile)\n"
+            "bawn: left alone: b (is yours; say so)\n");
   EXPECT_EQ(Bawn({"apply", "--unreviewed", "--json"}), 1);
   EXPECT_EQ(Out(), ToJsonText(fake_.answer, 2) + "\n");
   fake_.answer = *ParseJson(R"({"written": 1, "deleted": 0, "left": []})");

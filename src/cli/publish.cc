@@ -10,6 +10,9 @@ void SayPublished(const Console& console, const Json& done) {
   std::string branch = TextAt(done, "branch");
   std::string line = "published " + TextAt(done, "commit").substr(0, 12) + " to " + branch;
   std::string from = TextAt(done, "sandbox_name");
+  if (uint64_t inside = CountAt(done, "inside_commits"); inside > 0) {
+    line += ", with " + Plural(inside, "commit") + " made inside,";
+  }
   console.Say(line + (from.empty() ? "" : " from " + from));
   for (const Json& warning : ArrayAt(done, "warnings")) {
     if (warning.AsString() != nullptr) console.Say(*warning.AsString());
@@ -33,6 +36,7 @@ Result<int> PublishCommand(const Console& console, const Invocation& invocation,
   options.message = invocation.Text(OptionId::kMessage);
   options.reviewed = invocation.Text(OptionId::kReviewed);
   options.unreviewed = invocation.Has(OptionId::kUnreviewed);
+  options.merge = invocation.Has(OptionId::kMerge);
   options.squash = invocation.Has(OptionId::kSquash);
   options.include_dirty = invocation.Has(OptionId::kIncludeDirty);
   options.update_tree = invocation.Has(OptionId::kUpdateTree);

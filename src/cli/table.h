@@ -99,6 +99,7 @@ enum class OptionId : uint8_t {
   kLevel,
   kMan,
   kMemory,
+  kMerge,
   kMessage,
   kName,
   kNames,

@@ -41,6 +41,7 @@ using PackbuilderHandle = Handle<git_packbuilder, git_packbuilder_free>;
 inline constexpr uint64_t kRuleFileBytesMax = 100 << 20;  // git's limit of an attributes file
 
 TreeEntry EntryOf(const git_tree_entry* entry);
+git_object_t ToGitKind(ObjectKind kind);
 
 // libgit2's last error as ours: `code` is its return value, `what` names call and object.
 std::unexpected<Error> FailGit(int code, std::string_view what);

@@ -137,11 +137,35 @@ Result<std::optional<TreeEntry>> Repo::FindInTree(const Oid& tree, std::string_v
   }
 }
 
-Oid Repo::HashBlob(std::string_view bytes) {
+Oid Repo::HashBlob(std::string_view bytes) { return HashObject(ObjectKind::kBlob, bytes); }
+
+Oid Repo::HashObject(ObjectKind kind, std::string_view bytes) {
   git_oid oid;
-  const int code = git_odb_hash(&oid, bytes.data(), bytes.size(), GIT_OBJECT_BLOB);
+  const int code = git_odb_hash(&oid, bytes.data(), bytes.size(), ToGitKind(kind));
   BAWN_ASSERT(code == 0);
   return OidText(oid);
+}
+
+Result<std::optional<ObjectKind>> Repo::KindOf(const Oid& oid) {
+  const git_oid id = BAWN_TRY(ParseOid(oid));
+  size_t size = 0;
+  git_object_t kind = GIT_OBJECT_INVALID;
+  const int code = git_odb_read_header(&size, &kind, impl_->odb.get(), &id);
+  if (code == GIT_ENOTFOUND) return std::nullopt;
+  if (code < 0) return FailGit(code, "read object " + oid);
+  for (const ObjectKind one : {ObjectKind::kBlob, ObjectKind::kTree, ObjectKind::kCommit}) {
+    if (ToGitKind(one) == kind) return one;
+  }
+  return std::nullopt;  // a tag: no part of a commit
+}
+
+Result<bool> Repo::Contains(const Oid& commit, const Oid& ancestor) {
+  if (commit == ancestor) return true;
+  const git_oid at = BAWN_TRY(ParseOid(commit));
+  const git_oid from = BAWN_TRY(ParseOid(ancestor));
+  const int code = git_graph_descendant_of(impl_->repository.get(), &at, &from);
+  if (code < 0) return FailGit(code, "walk from " + commit);
+  return code == 1;
 }
 
 }  // namespace bawn::git

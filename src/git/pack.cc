@@ -9,18 +9,6 @@
 namespace bawn::git {
 namespace {
 
-git_object_t KindOf(ObjectKind kind) {
-  switch (kind) {
-    case ObjectKind::kBlob:
-      return GIT_OBJECT_BLOB;
-    case ObjectKind::kTree:
-      return GIT_OBJECT_TREE;
-    case ObjectKind::kCommit:
-      return GIT_OBJECT_COMMIT;
-  }
-  return GIT_OBJECT_INVALID;
-}
-
 // What no tree of ours may hold; the aliases of .git are gated by name before (plan/gates.h).
 bool IsTreeName(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name != ".git" &&
@@ -61,6 +49,18 @@ Result<std::string> SignatureLine(std::string_view role, const Repo::Signature& 
 
 }  // namespace
 
+git_object_t ToGitKind(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kBlob:
+      return GIT_OBJECT_BLOB;
+    case ObjectKind::kTree:
+      return GIT_OBJECT_TREE;
+    case ObjectKind::kCommit:
+      return GIT_OBJECT_COMMIT;
+  }
+  return GIT_OBJECT_INVALID;
+}
+
 Result<git_oid> Repo::Impl::Collect(git_object_t kind, std::string_view bytes) {
   git_oid oid;
   int code = git_odb_hash(&oid, bytes.data(), bytes.size(), kind);
@@ -75,7 +75,7 @@ Result<git_oid> Repo::Impl::Collect(git_object_t kind, std::string_view bytes) {
 }
 
 Result<Oid> Repo::AddObject(ObjectKind kind, std::string_view bytes) {
-  return OidText(BAWN_TRY(impl_->Collect(KindOf(kind), bytes)));
+  return OidText(BAWN_TRY(impl_->Collect(ToGitKind(kind), bytes)));
 }
 
 Result<Oid> Repo::AddBlob(std::string_view bytes) { return AddObject(ObjectKind::kBlob, bytes); }

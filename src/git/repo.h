@@ -81,6 +81,11 @@ class Repo {
   Result<bool> IsIgnored(const Oid& commit, std::string_view path, bool is_directory);
 
   static Oid HashBlob(std::string_view bytes);
+  static Oid HashObject(ObjectKind kind, std::string_view bytes);
+  // What the repository itself has under this name, collected objects included; absent: nothing.
+  Result<std::optional<ObjectKind>> KindOf(const Oid& oid);
+  // Is `ancestor` the commit itself or among its ancestors?
+  Result<bool> Contains(const Oid& commit, const Oid& ancestor);
 
   // Objects of one publish: collected in memory, then written as one fsynced pack. Readable through
   // this Repo at once. An object that the repository has already is not collected again.

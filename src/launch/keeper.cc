@@ -170,6 +170,12 @@ Result<> Keeper::PumpOutput() {
   for (auto* stream : {&out_, &err_}) {
     if (!*stream) continue;
     BAWN_CHECK_OK((*stream)->Pump());
+    bool too_much = run_.limits.out_bytes_max && stream == &out_ &&
+                    (*stream)->total() > *run_.limits.out_bytes_max;
+    if (too_much && killing_ == plan::KilledBy::kNothing) {
+      killing_ = plan::KilledBy::kOutput;
+      done_ = true;
+    }
     if ((*stream)->moved()) timers_.idle_since = MonotonicNs();
     if ((*stream)->destination_broken() && !report_.output_broken) {
       report_.output_broken = true;  // as a shell's pipeline would: the run ends (E-27)

@@ -35,7 +35,8 @@ struct CallerIo {
 struct JobLimits {
   std::optional<uint64_t> time_ms, idle_ms;
   uint64_t kept_bytes_max = 64ULL << 20;
-  QuotaLimits changes;  // of the upper layer
+  std::optional<uint64_t> out_bytes_max;  // of standard output: more ends the job
+  QuotaLimits changes;                    // of the upper layer
 };
 
 struct JobRun {

@@ -39,7 +39,8 @@ class OutputStream {
   bool destination_broken() const { return broken_; }  // EPIPE: nobody reads the caller's output
   int source() const { return options_.source.get(); }
   int destination() const { return options_.destination; }
-  bool moved() const { return moved_; }  // something came in the last Pump (idle limit)
+  uint64_t total() const { return total_; }  // bytes that came so far
+  bool moved() const { return moved_; }      // something came in the last Pump (idle limit)
 
   // Ends the log (head, then tail in order) and gives the record.
   Result<plan::StreamReport> Finish();

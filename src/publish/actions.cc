@@ -52,6 +52,12 @@ class Builder {
     BAWN_CHECK_OK(AddParents(action));
     uint32_t allowed = ~umask_ | (was_dir ? 0 : change.old_mode);
     action.new_mode = change.new_mode & 0777 & allowed;
+    if (chosen.merged != nullptr) {
+      action.new_mode = chosen.merged->mode & allowed;
+      action.new_type = EntryType::kFile;
+      action.new_sha256 = Sha256Hex(chosen.merged->file);
+      return Push(action, ActionKind::kPut);
+    }
     if (change.new_type == EntryType::kDirectory) return PushDir(action);
     if (BAWN_TRY(OnlyModeChanged(change))) return Push(action, ActionKind::kMode);
     action.new_type = change.new_type;

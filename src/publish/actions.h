@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "publish/apply_run.h"
 #include "publish/journal.h"
+#include "publish/merge.h"
 #include "workspace/changes.h"
 
 namespace bawn::publish {
@@ -19,6 +20,7 @@ namespace bawn::publish {
 struct Chosen {
   const workspace::Change* change = nullptr;
   bool consented = false;
+  const Merged* merged = nullptr;  // written instead of what the sandbox has
 };
 
 // `chosen` is sorted by path and holds nothing with a problem. Missing parents are made with the

@@ -1,12 +1,15 @@
 #include "publish/apply.h"
 
 #include <cerrno>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "base/ids.h"
 #include "base/text.h"
 #include "publish/finish.h"
 #include "sys/files.h"
+#include "sys/processes.h"
 #include "workspace/owner_open.h"
 #include "workspace/walk.h"
 
@@ -51,15 +54,36 @@ Applied Summary(const Journal& journal) {
   return out;
 }
 
+// Nothing of this journal has happened yet. What the one before replaced can be put back again
+// (`apply --undo`), so the note names that one first: it may be repeated after a kill -9.
+Result<> TakeBack(const workspace::SandboxDir& dir, const Journal& journal, const TreeLock& lock,
+                  const TreeNote& note, int root_fd, const StepHook& step) {
+  BAWN_CHECK_OK(RollBack(root_fd, journal));
+  step();
+  BAWN_CHECK_OK(lock.WriteNote({note.before_sandbox, note.before_journal}));
+  step();
+  return Journal::Remove(dir, journal.name());
+}
+
+Result<Content> InMemory(std::string_view bytes) {
+  Content out;
+  out.file = BAWN_TRY(sys::Memfd("bawn-merged"));
+  BAWN_CHECK_OK(sys::Pwrite(out.file.get(), bytes, 0));
+  return out;
+}
+
 // One journal from its plan to its end.
 Result<Applied> RunJournal(const ApplyContext& context, const TreeLock& lock, int root_fd,
                            Journal journal, const ContentOf& content) {
   context.step();
-  BAWN_CHECK_OK(lock.WriteNote({context.dir.id, journal.name()}));
+  std::optional<TreeNote> before = BAWN_TRY(lock.ReadNote());
+  TreeNote note{context.dir.id, journal.name()};
+  if (before) note.before_sandbox = before->sandbox;
+  if (before) note.before_journal = before->journal;
+  BAWN_CHECK_OK(lock.WriteNote(note));
   Result<> staged = Stage(root_fd, journal, content, context.step);
   if (!staged) {
-    BAWN_CHECK_OK(RollBack(root_fd, journal));
-    BAWN_CHECK_OK(Journal::Remove(context.dir, journal.name()));
+    BAWN_CHECK_OK(TakeBack(context.dir, journal, lock, note, root_fd, context.step));
     return std::unexpected(WithContext(std::move(staged).error(), "nothing was written"));
   }
   BAWN_CHECK_OK(Flip(root_fd, journal, context.step));
@@ -72,13 +96,12 @@ Result<Applied> RunJournal(const ApplyContext& context, const TreeLock& lock, in
 }
 
 Result<> TakeUp(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, bool locked,
-                const std::string& name, int root_fd, const StepHook& step) {
-  Result<Journal> journal = Journal::Open(dir, name);
+                const TreeLock& lock, const TreeNote& note, int root_fd, const StepHook& step) {
+  Result<Journal> journal = Journal::Open(dir, note.journal);
   if (!journal && journal.error().sys_errno == ENOENT) return {};  // ended and dropped long ago
   if (!journal) return std::unexpected(std::move(journal).error());
   if (!journal->progress().all_staged) {
-    BAWN_CHECK_OK(RollBack(root_fd, *journal));
-    return Journal::Remove(dir, name);
+    return TakeBack(dir, *journal, lock, note, root_fd, step);
   }
   BAWN_CHECK_OK(Flip(root_fd, *journal, step));
   if (!locked) return {};  // whoever uses that sandbox finishes it
@@ -112,7 +135,7 @@ Result<> RecoverTree(const ApplyContext& context, const TreeLock& lock, int root
   std::optional<TreeNote> note = BAWN_TRY(lock.ReadNote());
   if (!note || note->journal.empty()) return {};
   if (note->sandbox == context.dir.id) {
-    return TakeUp(context.dir, context.meta, true, note->journal, root_fd, context.step);
+    return TakeUp(context.dir, context.meta, true, lock, *note, root_fd, context.step);
   }
   Result<workspace::SandboxDir> other =
       workspace::OpenSandboxDir(context.state, note->sandbox, true);
@@ -123,7 +146,7 @@ Result<> RecoverTree(const ApplyContext& context, const TreeLock& lock, int root
   if (!other && other.error().code == ErrorCode::kNotFound) return {};
   if (!other) return std::unexpected(std::move(other).error());
   workspace::SandboxMeta meta = BAWN_TRY(workspace::ReadMeta(*other));
-  return TakeUp(*other, meta, locked, note->journal, root_fd, context.step);
+  return TakeUp(*other, meta, locked, lock, *note, root_fd, context.step);
 }
 
 Result<Applied> Apply(const ApplyContext& context, const workspace::ChangeSet& set,
@@ -139,7 +162,14 @@ Result<Applied> Apply(const ApplyContext& context, const workspace::ChangeSet& s
   context.step();
   Journal journal = BAWN_TRY(
       Journal::Create(context.dir, NewId("apply_"), actions, Journal::Header{"", covers_all}));
-  auto content = [&set](const Action& action, size_t) -> Result<Content> {
+  std::unordered_map<std::string_view, const Merged*> merged;
+  for (const Chosen& one : chosen) {
+    if (one.merged != nullptr) merged[one.change->path] = one.merged;
+  }
+  auto content = [&](const Action& action, size_t) -> Result<Content> {
+    if (auto found = merged.find(action.path); found != merged.end()) {
+      return InMemory(found->second->file);
+    }
     workspace::Change change;
     change.path = action.path;
     change.new_type = action.new_type;
@@ -165,7 +195,7 @@ Result<Applied> Undo(const ApplyContext& context) {
   if (note && note->sandbox == context.dir.id) {
     Result<Journal> opened = Journal::Open(context.dir, note->journal);
     if (opened) done = std::move(opened);
-  } else if (note) {
+  } else if (note && !note->journal.empty()) {
     done.error().message = "a later apply on this workspace came from " + note->sandbox;
     done.error().hint = "take that one back first: bawn apply --undo " + note->sandbox;
   }

@@ -45,6 +45,21 @@ class ApplyTest : public ActTest {
     PutUpper("suid", "s");
     ASSERT_EQ(chmod(Upper("suid").c_str(), 06755), 0);
   }
+  // Runs `act` in a process that ends at its n-th step; true when it came to its end before that.
+  bool RunKilled(int n, const std::function<bool()>& act) {
+    Result<sys::Child> child = sys::Clone3(0);
+    if (child->pid == 0) {
+      int at = 0;
+      step_ = [&] {
+        if (at++ == n) _exit(9);
+      };
+      _exit(act() ? 0 : 1);
+    }
+    bool ended = false;
+    int status = sys::WaitPidfd(child->pidfd.get(), true, &ended)->status;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) != 1) << "step " << n;
+    return WEXITSTATUS(status) == 0;
+  }
 };
 
 const std::vector<std::string> kApplied_ = {"a.txt 420 uno, longer than before\n",
@@ -155,6 +170,57 @@ TEST_F(ApplyTest, KilledAtEveryStepItIsTakenUp) {
     ASSERT_TRUE(workspace::WriteMeta(dir_, meta_, true));
   }
   EXPECT_GT(steps, 40);
+}
+
+// kill -9 at every step of an undo: what was replaced is never out of reach. Each round starts from
+// where the last one ended, since an undo can be taken back too.
+TEST_F(ApplyTest, KilledInAnUndoItCanStillBeTakenBack) {
+  umask(0022);
+  Prepare();
+  const std::vector<std::string> before = Snapshot();
+  ASSERT_TRUE(ApplyAll());
+  int steps = 0;
+  for (bool over = false; !over; ++steps) {
+    over = RunKilled(steps, [&] { return Undo(Context()).has_value(); });
+    meta_ = *workspace::ReadMeta(dir_);
+    ASSERT_TRUE(Recover(Context())) << "step " << steps;
+    std::vector<std::string> now = Snapshot();
+    ASSERT_TRUE(now == before || now == kApplied_) << "step " << steps;
+    Result<Applied> undone = Undo(Context());
+    ASSERT_TRUE(undone) << "step " << steps << ": " << undone.error().message;
+    EXPECT_THAT(undone->left, IsEmpty()) << "step " << steps;
+    EXPECT_EQ(Snapshot(), now == before ? kApplied_ : before) << "step " << steps;
+  }
+  EXPECT_GT(steps, 40);
+}
+
+// An apply that was killed before it did anything leaves the one before it to be taken back.
+TEST_F(ApplyTest, KilledInTheNextApplyTheLastCanBeTakenBack) {
+  OpenAndRecord();
+  PutUpper("a.txt", "uno\n");
+  PutUpper("src/b.txt", "due\n");
+  PutUpper("src/new", "new\n");
+  const std::vector<std::string> before = Snapshot();
+  int taken_back = 0;
+  for (int n = 0;; ++n) {
+    ChangeSet first = Read();
+    ASSERT_TRUE(Apply(Context(), first, {{&first.changes[0], false}}, false)) << "step " << n;
+    const std::vector<std::string> one = Snapshot();
+    ASSERT_NE(one, before);
+    ChangeSet rest = Read();
+    bool over = RunKilled(n, [&] {
+      return Apply(Context(), rest, {{&rest.changes[0], false}, {&rest.changes[1], false}}, false)
+          .has_value();
+    });
+    meta_ = *workspace::ReadMeta(dir_);
+    ASSERT_TRUE(Recover(Context())) << "step " << n;
+    if (over || Snapshot() != one) break;  // carried forward
+    Result<Applied> undone = Undo(Context());
+    ASSERT_TRUE(undone) << "step " << n << ": " << undone.error().message;
+    EXPECT_EQ(Snapshot(), before) << "step " << n;
+    ++taken_back;
+  }
+  EXPECT_GT(taken_back, 5);
 }
 
 TEST_F(ApplyTest, AnEditBetweenReadingAndWritingIsNeverOverwritten) {

@@ -18,9 +18,6 @@ namespace {
 
 using workspace::EntryType;
 
-constexpr char kCommitterName[] = "Bawn";
-constexpr char kCommitterEmail[] = "bawn@localhost";
-
 Result<std::string> CleanMessage(const std::string& message) {
   std::string clean = message.substr(0, message.find_last_not_of(" \t\r\n") + 1);
   if (clean.empty()) {
@@ -46,9 +43,15 @@ git::Repo::Signature Now(std::string name, std::string email) {
 
 // The blob of one path as git would store it, added unless the parent has it at that path.
 Result<TreeChange> ToTreeChange(const review::Source& source, const git::Oid& parent_tree,
-                                const review::Reviewed& reviewed) {
+                                const Selection::Taken& taken) {
+  const review::Reviewed& reviewed = *taken.reviewed;
   TreeChange change;
   change.path = reviewed.change.path;
+  if (taken.merged != nullptr) {
+    change.mode = taken.merged->git_mode;
+    change.oid = BAWN_TRY(source.repo->AddBlob(taken.merged->blob));
+    return change;
+  }
   if (reviewed.new_git_mode == 0) return change;
   change.mode = static_cast<git::FileMode>(reviewed.new_git_mode);
   change.oid = reviewed.new_oid;
@@ -70,9 +73,38 @@ Result<std::vector<TreeChange>> MakeTreeChanges(const PublishContext& context,
   std::vector<TreeChange> changes;
   changes.reserve(prepared.selection.taken.size());
   for (const Selection::Taken& taken : prepared.selection.taken) {
-    changes.push_back(BAWN_TRY(ToTreeChange(source, base, *taken.reviewed)));
+    changes.push_back(BAWN_TRY(ToTreeChange(source, base, taken)));
   }
   return changes;
+}
+
+// The commits made inside, and one more for what the tree holds beyond them.
+Result<Published> AddCommits(const PublishContext& context, const PreparedPublish& prepared,
+                             const PublishRequest& request, const git::Oid& tree) {
+  Published published;
+  published.ref = prepared.ref;
+  const Inside& inside = prepared.inside;
+  git::Oid parent = prepared.parent;
+  if (!inside.tip.empty()) {
+    BAWN_CHECK_OK(AddInside(context.repo, *prepared.stream, inside));
+    parent = inside.written;
+  }
+  if (!inside.tip.empty() && inside.tree == tree) {
+    published.commit = inside.written;
+    published.parents = inside.commits.back().text.parents;
+    published.message_unused = !request.message.empty();
+    return published;
+  }
+  Result<std::string> message = CleanMessage(request.message);
+  if (!message && !inside.tip.empty()) {
+    message.error().message += ": not everything was committed inside";
+  }
+  if (!message) return std::unexpected(std::move(message).error());
+  if (!parent.empty()) published.parents = {parent};
+  published.commit = BAWN_TRY(context.repo.AddCommit(
+      tree, published.parents, Now(request.author_name, request.author_email),
+      Now(kCommitterName, kCommitterEmail), *message));
+  return published;
 }
 
 Intent MakeIntent(const PreparedPublish& prepared, const git::Oid& commit) {
@@ -81,6 +113,7 @@ Intent MakeIntent(const PreparedPublish& prepared, const git::Oid& commit) {
   intent.commit = commit;
   intent.covers_all = prepared.selection.CoversAll();
   intent.update_tree = prepared.update_tree;
+  intent.inside_tip = prepared.inside.tip;
   if (intent.covers_all && !intent.update_tree) return intent;
   for (const Selection::Taken& taken : prepared.selection.taken) {
     const workspace::Change& change = taken.reviewed->change;
@@ -103,6 +136,7 @@ Result<std::optional<Applied>> FinishPublish(const PublishContext& context, cons
     Json& branches = (*context.meta.extra.AsObject())["branches"];
     if (branches.AsObject() == nullptr) branches = JsonObject();
     (*branches.AsObject())[intent.ref] = intent.commit;
+    RememberInside(context.meta, intent.ref, intent.inside_tip, intent.update_tree);
     if (intent.update_tree) context.meta.base_commit = intent.commit;  // what the tree now is
     ++context.meta.rev;
     BAWN_CHECK_OK(workspace::WriteMeta(context.dir, context.meta, true));
@@ -128,9 +162,7 @@ Result<> Forget(const PublishContext& context, const Intent& intent) {
 
 Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& prepared,
                                 const PublishRequest& request) {
-  std::string message = BAWN_TRY(CleanMessage(request.message));
-  SelectOptions options = OptionsOf(request);
-  prepared.selection = BAWN_TRY(Select(prepared.review, options));
+  prepared.selection = BAWN_TRY(SelectForPublish(prepared, request));
   BAWN_CHECK_OK(CheckComplete(prepared.selection, Purpose::kPublish));
   UniqueFd lock = BAWN_TRY(LockRef(context.state, context.meta.common_dir, prepared.ref));
 
@@ -138,12 +170,7 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
   if (!prepared.parent.empty()) base = BAWN_TRY(context.repo.TreeOfCommit(prepared.parent));
   std::vector<TreeChange> changes = BAWN_TRY(MakeTreeChanges(context, prepared, base));
   git::Oid tree = BAWN_TRY(BuildTree(context.repo, base, changes));
-  Published published;
-  published.ref = prepared.ref;
-  if (!prepared.parent.empty()) published.parents = {prepared.parent};
-  published.commit = BAWN_TRY(context.repo.AddCommit(
-      tree, published.parents, Now(request.author_name, request.author_email),
-      Now(kCommitterName, kCommitterEmail), message));
+  Published published = BAWN_TRY(AddCommits(context, prepared, request, tree));
   published.unsigned_although_asked = BAWN_TRY(context.repo.ConfigBool("commit.gpgsign", false));
   context.step();
   BAWN_CHECK_OK(context.repo.WritePack());
@@ -183,6 +210,9 @@ JsonObject ToJson(const PreparedPublish& prepared, const Published& published,
   if (published.unsigned_although_asked) {
     warnings.emplace_back("commit.gpgsign is set, but no program is run: the commit is unsigned");
   }
+  if (published.message_unused) {
+    warnings.emplace_back("everything was committed inside: the message was not needed");
+  }
   for (const Named& one : prepared.selection.builds) {
     warnings.emplace_back("runs when someone builds: " + EscapeName(one.path));
   }
@@ -190,8 +220,7 @@ JsonObject ToJson(const PreparedPublish& prepared, const Published& published,
     warnings.emplace_back(EscapeName(one.path) + " " + one.reason);
   }
   json["warnings"] = std::move(warnings);
-  json["inside_commits"] = nullptr;  // the payload's git directory is never opened (RT-11)
-  json["squashed"] = true;
+  json["squashed"] = prepared.squash;
   std::string branch = EscapeName(prepared.ref.substr(11));
   json["tree_changed"] = prepared.update_tree;
   if (prepared.update_tree) {

@@ -105,6 +105,26 @@ Result<> RememberCarried(const workspace::SandboxDir& dir,
   return workspace::WriteRemembered(dir, remembered);
 }
 
+void RememberInside(workspace::SandboxMeta& meta, const std::string& ref, const std::string& tip,
+                    bool moved_base) {
+  if (meta.extra.AsObject() == nullptr) meta.extra = JsonObject();
+  Json& inside = (*meta.extra.AsObject())["inside"];
+  if (inside.AsObject() == nullptr) inside = JsonObject();
+  auto add = [&](const std::string& key, const std::string& commit) {
+    Json& known = (*inside.AsObject())[key];
+    if (known.AsArray() == nullptr) known = JsonArray();
+    JsonArray& rows = *known.AsArray();
+    bool there = std::ranges::any_of(rows, [&](const Json& one) {
+      return one.AsString() != nullptr && *one.AsString() == commit;
+    });
+    if (!there && !commit.empty()) rows.emplace_back(commit);
+  };
+  add(ref, tip);
+  if (!moved_base) return;
+  add(kBaseKey, tip);
+  add(kBaseKey, meta.base_commit);
+}
+
 Result<> FinishJournal(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, int tree_fd,
                        Journal& journal) {
   BAWN_ASSERT(journal.AllDone());

@@ -30,6 +30,13 @@ struct CarriedPath {
 };
 Result<> RememberCarried(const workspace::SandboxDir& dir, const std::vector<CarriedPath>& carried);
 
+// In meta.extra: a later publish to `ref` goes on from the commit that this one made, and `tip`
+// inside is what that commit stands for. With `moved_base` the base commit itself moved there. Does
+// not write meta.json.
+inline constexpr char kBaseKey[] = "base";  // of extra.inside; all others are refs
+void RememberInside(workspace::SandboxMeta& meta, const std::string& ref, const std::string& tip,
+                    bool moved_base);
+
 // After the last action of a journal: remembers or ends, and drops older journals. `tree_fd`: the
 // user's tree as the last action just left it; -1 when it was taken up later, so that nobody knows
 // which of today's times are Bawn's and which the user's.

@@ -37,6 +37,7 @@ Result<std::optional<Intent>> ReadIntent(const workspace::SandboxDir& dir) {
   Intent intent;
   intent.ref = json.GetString("ref");
   intent.commit = json.GetString("commit");
+  intent.inside_tip = json.GetString("inside_tip");
   intent.covers_all = json.GetBool("covers_all");
   intent.update_tree = json.GetBool("update_tree");
   const Json* inode = json.Get("index_inode");
@@ -58,6 +59,7 @@ Result<> WriteIntent(const workspace::SandboxDir& dir, const Intent& intent) {
   JsonObject json;
   json["ref"] = intent.ref;
   json["commit"] = intent.commit;
+  json["inside_tip"] = intent.inside_tip;
   json["covers_all"] = intent.covers_all;
   json["update_tree"] = intent.update_tree;
   json["index_inode"] = intent.index_inode;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "git/repo.h"
 #include "publish/finish.h"
 #include "workspace/state.h"
 
@@ -19,6 +20,7 @@ struct Intent {
   std::string ref, commit;
   bool covers_all = false;   // the sandbox ends with it
   bool update_tree = false;  // index and tree move too
+  git::Oid inside_tip;       // the commit inside that is now this one outside
   uint64_t index_inode = 0;  // of the prepared index (git/index_update.h)
   std::vector<CarriedPath> carried;
 };

@@ -49,13 +49,17 @@ Result<std::optional<TreeNote>> TreeLock::ReadNote() const {
   if (!text && text.error().sys_errno == ENOENT) return std::optional<TreeNote>();
   if (!text) return std::unexpected(std::move(text).error());
   Json json = BAWN_TRY(ParseJson(*text));
-  return std::optional<TreeNote>({json.GetString("sandbox"), json.GetString("journal")});
+  return std::optional<TreeNote>({json.GetString("sandbox"), json.GetString("journal"),
+                                  json.GetString("before_sandbox"),
+                                  json.GetString("before_journal")});
 }
 
 Result<> TreeLock::WriteNote(const TreeNote& note) const {
   JsonObject json;
   json["sandbox"] = note.sandbox;
   json["journal"] = note.journal;
+  json["before_sandbox"] = note.before_sandbox;
+  json["before_journal"] = note.before_journal;
   return sys::WriteFileAtomic(locks_.get(), name_ + ".json", ToJsonText(Json(std::move(json))),
                               0600, false);  // synced with what is staged
 }

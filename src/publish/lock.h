@@ -18,6 +18,8 @@ namespace bawn::publish {
 struct TreeNote {
   std::string sandbox;  // id
   std::string journal;  // directory name below its journal/
+  // The one before: named again when this one is taken back before it did anything.
+  std::string before_sandbox = {}, before_journal = {};
 };
 
 class TreeLock {

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
+#include "publish/finish.h"
+#include "publish/inside_judge.h"
 #include "publish/publish.h"
 
 namespace bawn::publish {
@@ -69,6 +72,50 @@ Result<> ChooseParent(const PublishContext& context, PreparedPublish& prepared) 
               "publish.branch_moved");
 }
 
+// What this sandbox published stands for these commits inside (publish/finish.h, RememberInside).
+void AddKnown(const workspace::SandboxMeta& meta, std::string_view key, Junction& junction) {
+  const Json* all = meta.extra.Get("inside");
+  const Json* known = all == nullptr ? nullptr : all->Get(key);
+  if (known == nullptr || known->AsArray() == nullptr) return;
+  for (const Json& one : *known->AsArray()) {
+    if (one.AsString() != nullptr) junction.inside.push_back(*one.AsString());
+  }
+}
+
+Junction JunctionOf(const workspace::SandboxMeta& meta, const PreparedPublish& prepared) {
+  Junction junction;
+  junction.outside = prepared.parent;
+  if (!meta.base_commit.empty()) junction.inside.push_back(meta.base_commit);
+  AddKnown(meta, kBaseKey, junction);
+  if (prepared.parent != meta.base_commit) AddKnown(meta, prepared.ref, junction);
+  return junction;
+}
+
+Result<> LookInside(const PublishContext& context, int objects_fd, PreparedPublish& prepared) {
+  prepared.stream = BAWN_TRY(git::ObjectStream::Open(git::ObjectStream::FromFd(objects_fd), {}));
+  prepared.inside =
+      BAWN_TRY(ReadInside(context.repo, *prepared.stream, JunctionOf(context.meta, prepared)));
+  prepared.inside_gates = BAWN_TRY(JudgeInside({prepared.set, context.meta, &context.repo},
+                                               *prepared.stream, prepared.inside, prepared.review));
+  return {};
+}
+
+JsonArray InsideToJson(const Inside& inside) {
+  constexpr size_t kShownMax = 100;
+  JsonArray rows;
+  // The newest first, as git log has them.
+  for (size_t i = inside.commits.size(); i-- > 0 && rows.size() < kShownMax;) {
+    const InsideCommit& commit = inside.commits[i];
+    const std::string& message = commit.text.message;
+    JsonObject row;
+    row["commit"] = commit.written;
+    row["author"] = EscapeName(commit.text.author.who);
+    row["subject"] = EscapeName(message.substr(0, std::min<size_t>(message.find('\n'), 200)));
+    rows.emplace_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace
 
 Result<git::Repo> OpenRepository(const workspace::SandboxMeta& meta) {
@@ -78,10 +125,15 @@ Result<git::Repo> OpenRepository(const workspace::SandboxMeta& meta) {
               "`bawn apply` writes the changes into the directory itself", "publish.no_repository");
 }
 
-SelectOptions OptionsOf(const PublishRequest& request) {
+Result<Selection> SelectForPublish(const PreparedPublish& prepared, const PublishRequest& request) {
   // Onto the tree itself nothing goes where the user has work of his own.
-  return {Purpose::kPublish, request.paths, request.yes_paths,
-          request.include_dirty && !request.update_tree};
+  SelectOptions options{Purpose::kPublish, request.paths, request.yes_paths,
+                        request.include_dirty && !request.update_tree};
+  if (prepared.merges) options.merges = &*prepared.merges;
+  for (const Touched& one : prepared.inside.touched) options.also_known.push_back(one.path);
+  Selection selection = BAWN_TRY(Select(prepared.review, options));
+  BAWN_CHECK_OK(HoldInside(prepared.inside, prepared.inside_gates, options, selection));
+  return selection;
 }
 
 Result<PreparedPublish> PreparePublish(const PublishContext& context,
@@ -97,8 +149,15 @@ Result<PreparedPublish> PreparePublish(const PublishContext& context,
   BAWN_CHECK_OK(ChooseParent(context, prepared));
   prepared.set = BAWN_TRY(workspace::ReadChanges(context.dir, context.meta, {}));
   prepared.review = BAWN_TRY(review::MakeReview(prepared.set, context.meta, &context.repo, {}));
-  SelectOptions options = OptionsOf(request);
-  prepared.selection = BAWN_TRY(Select(prepared.review, options));
+  prepared.squash = request.squash;
+  if (request.objects_fd >= 0 && !request.squash) {
+    BAWN_CHECK_OK(LookInside(context, request.objects_fd, prepared));
+  }
+  if (request.merge) {
+    prepared.merges =
+        BAWN_TRY(MergeDiverged({prepared.set, context.meta, &context.repo}, prepared.review));
+  }
+  prepared.selection = BAWN_TRY(SelectForPublish(prepared, request));
   return prepared;
 }
 
@@ -107,6 +166,12 @@ JsonObject ToJson(const PreparedPublish& prepared) {
   json["digest"] = prepared.review.digest;
   json["ref"] = prepared.ref;
   json["branch"] = EscapeName(prepared.ref.substr(11));
+  if (prepared.squash) {
+    json["inside_commits"] = nullptr;  // never looked at
+  } else {
+    json["inside_commits"] = prepared.inside.commits.size();
+  }
+  json["inside"] = InsideToJson(prepared.inside);
   json["base_changed_since_open"] = prepared.review.base_changed_since_open;
   return json;
 }

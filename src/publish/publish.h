@@ -2,8 +2,9 @@
 // Changes -> one commit on a branch of the trusted repository. Two steps with nothing recomputed in
 // between and the sandbox's lock held throughout: Prepare reads, judges and writes nothing; Commit
 // writes one synced pack, then moves the ref by compare-and-swap (RT-23). No tree of the user and
-// no index is touched. The committer says Bawn; the author is the user. Commits made inside are not
-// taken apart: what is published is the tree they lead to (`squashed`).
+// no index is touched. The committer says Bawn; the author is the user. Commits made inside come
+// along below (publish/inside.h), with their own authors; what the tree holds beyond them is one
+// commit more. The tree that is published is the same with `squash` and without.
 #pragma once
 
 #include <optional>
@@ -14,6 +15,7 @@
 #include "base/result.h"
 #include "git/repo.h"
 #include "publish/apply.h"
+#include "publish/inside.h"
 #include "publish/select.h"
 #include "review/review.h"
 #include "workspace/changes.h"
@@ -37,10 +39,11 @@ struct PublishRequest {
   std::string author_name, author_email;
   std::vector<std::string> paths, yes_paths;
   bool include_dirty = false;
+  bool merge = false;        // publish/merge.h
+  bool squash = false;       // one commit, whatever was committed inside
+  int objects_fd = -1;       // git/object_stream.h, borrowed; -1: nothing was committed inside
   bool update_tree = false;  // onto the branch that is checked out here, with index and tree
 };
-
-SelectOptions OptionsOf(const PublishRequest& request);
 
 struct PreparedPublish {
   workspace::ChangeSet set;
@@ -50,6 +53,11 @@ struct PreparedPublish {
   git::Oid expected;  // of the ref; kZeroOid: must not exist
   git::Oid parent;    // empty: a root commit
   bool update_tree = false;
+  bool squash = false;
+  std::optional<Merges> merges;
+  std::optional<git::ObjectStream> stream;
+  Inside inside;
+  std::vector<Named> inside_gates;
 };
 
 // Opens the repository of the sandbox. kFailedPrecondition with the remedy (apply) when the
@@ -64,9 +72,13 @@ struct Published {
   std::string ref;
   std::vector<git::Oid> parents;
   bool unsigned_although_asked = false;  // commit.gpgsign is set and was not honoured
+  bool message_unused = false;           // everything was committed inside
   bool ended = false;                    // the sandbox: everything was carried out
   std::optional<Applied> tree;           // with update_tree
 };
+
+// The selection for the yes-paths that there are now.
+Result<Selection> SelectForPublish(const PreparedPublish& prepared, const PublishRequest& request);
 
 // `request.yes_paths` may have grown since Prepare (the answers on a terminal). Fails as
 // CheckComplete says; kConflict when the ref moved.

@@ -49,11 +49,21 @@ Named Refusal(const review::Reviewed& reviewed, const SelectOptions& options, bo
   if (publish && !reviewed.refused.empty()) {
     return named(reviewed.refused_rule, reviewed.refused, "");
   }
-  if (change.diverged && change.old_type != EntryType::kNone) {
+  bool merged = options.merges != nullptr && options.merges->done.contains(change.path);
+  if (change.diverged && change.old_type != EntryType::kNone && !merged) {
+    if (options.merges != nullptr) {
+      auto why = options.merges->conflicts.find(change.path);
+      bool conflict = why != options.merges->conflicts.end();
+      return named(conflict ? "publish.merge_conflict" : "publish.diverged",
+                   conflict ? std::string_view(why->second)
+                            : "was changed in the workspace too, and is no file that can be merged",
+                   "run again on today's tree to redo the change");
+    }
     return named("publish.diverged", "was changed in the workspace since the sandbox opened",
-                 "compare the two with `bawn diff`; run again on today's tree to redo the change");
+                 "--merge takes both where they differ in different lines; or run again on today's "
+                 "tree");
   }
-  if (change.diverged && !yes) {
+  if (change.diverged && !yes && !merged) {
     // Nothing would be overwritten, but what was there at open cannot be told any more (RT-09).
     return named(
         "publish.diverged",
@@ -74,7 +84,6 @@ class Selector {
 
   void Add(const review::Reviewed& reviewed) {
     const std::string& path = reviewed.change.path;
-    seen_yes_ += yes_.contains(path) ? 1 : 0;
     if (!IsNamed(path)) {
       out_.not_named += reviewed.ignored ? 0 : 1;
       return;
@@ -113,7 +122,10 @@ class Selector {
                   "nothing changed at or below " + EscapeName(options_.paths[i]),
                   "`bawn diff --names` lists what changed", "publish.path");
     }
-    if (seen_yes_ != yes_.size()) {
+    for (const std::string& path : options_.also_known) {
+      if (yes_.contains(path)) met_yes_.insert(path);
+    }
+    if (met_yes_.size() != yes_.size()) {
       return Fail(ErrorCode::kInvalidArgument, "a --yes-path names no changed path: " + UnseenYes(),
                   "`bawn diff --names` lists what changed", "publish.yes_path");
     }
@@ -133,7 +145,13 @@ class Selector {
   }
 
   void Take(const review::Reviewed& reviewed) {
-    out_.taken.push_back({&reviewed, reviewed.change.diverged});
+    Selection::Taken taken{&reviewed, reviewed.change.diverged};
+    if (options_.merges != nullptr && reviewed.change.diverged) {
+      auto found = options_.merges->done.find(reviewed.change.path);
+      if (found != options_.merges->done.end()) taken.merged = &found->second;
+    }
+    if (taken.merged != nullptr) out_.merged.push_back(reviewed.change.path);
+    out_.taken.push_back(taken);
     switch (reviewed.change.kind) {
       case ChangeKind::kAdded:
         ++out_.added;
@@ -157,7 +175,6 @@ class Selector {
   const SelectOptions& options_;
   std::set<std::string> yes_, met_yes_;
   std::set<size_t> met_;
-  size_t seen_yes_ = 0;
   Selection out_;
 };
 
@@ -197,8 +214,7 @@ Result<Selection> Select(const review::Review& review, const SelectOptions& opti
 Result<> CheckComplete(const Selection& selection, Purpose purpose) {
   if (!selection.gated.empty()) {
     auto failed =
-        Fail(ErrorCode::kPermissionDenied,
-             "these run by themselves on the host and need a yes each:" + ListOf(selection.gated),
+        Fail(ErrorCode::kPermissionDenied, "these need a yes each:" + ListOf(selection.gated),
              "look at them, then name each with --yes-path PATH; or leave them out with "
              "--path",
              selection.gated.front().rule);
@@ -231,6 +247,9 @@ JsonObject ToJson(const Selection& selection) {
   json["gated"] = ListToJson(selection.gated);
   json["builds"] = ListToJson(selection.builds);
   json["notes"] = ListToJson(selection.notes);
+  JsonArray merged;
+  for (const std::string& path : selection.merged) merged.emplace_back(EscapeName(path));
+  json["merged"] = std::move(merged);
   JsonArray unrecorded;
   for (const std::string& path : selection.unrecorded) unrecorded.emplace_back(EscapeName(path));
   json["unrecorded"] = std::move(unrecorded);

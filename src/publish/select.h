@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "publish/merge.h"
 #include "review/review.h"
 
 namespace bawn::publish {
@@ -23,6 +24,8 @@ struct SelectOptions {
   std::vector<std::string> paths;      // these and what is below them; empty: all
   std::vector<std::string> yes_paths;  // exact
   bool include_dirty = false;
+  const Merges* merges = nullptr;            // absent: nothing is merged. Outlives the Selection
+  std::vector<std::string> also_known = {};  // paths that only commits made inside change
 };
 
 struct Named {
@@ -32,10 +35,12 @@ struct Named {
 struct Selection {
   struct Taken {
     const review::Reviewed* reviewed = nullptr;
-    bool consented = false;  // the tree changed around its absent name, and it was named
+    bool consented = false;          // the tree changed at or around it, and that was said yes to
+    const Merged* merged = nullptr;  // what is carried out instead of the sandbox's own
   };
   std::vector<Taken> taken;  // sorted by path; points into the Review
   std::vector<Named> refused, gated, builds, notes;
+  std::vector<std::string> merged;  // paths, with what the user changed
   std::vector<std::string>
       unrecorded;  // publish: git keeps nothing of it (empty directories, modes)
   uint64_t ignored = 0;

@@ -82,13 +82,14 @@ struct PublishOptions {
   SandboxSelector sandbox;
   std::string branch, message, reviewed;
   bool unreviewed = false, squash = false, include_dirty = false, update_tree = false;
+  bool merge = false;
   std::vector<std::string> paths, yes_paths;
 };
 
 struct ApplyOptions {
   SandboxSelector sandbox;
   std::string reviewed;
-  bool unreviewed = false, undo = false;
+  bool unreviewed = false, undo = false, merge = false;
   std::vector<std::string> paths, yes_paths;
 };
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "launch/keeper.h"
 #include "launch/kept.h"
+#include "service/collect.h"
 #include "service/local.h"
 #include "service/recover.h"
 #include "service/select.h"
@@ -124,12 +125,19 @@ Result<Json> LocalBawn::Publish(const PublishOptions& options, const Confirm& co
   request["message"] = options.message;
   request["reviewed"] = options.reviewed;
   request["unreviewed"] = options.unreviewed;
+  request["merge"] = options.merge;
   request["squash"] = options.squash;
   request["include_dirty"] = options.include_dirty;
   request["update_tree"] = options.update_tree;
   request["paths"] = Names(options.paths);
   request["yes_paths"] = Names(options.yes_paths);
-  return Named(BAWN_TRY(CallWorker(target.caller, std::move(request), -1, confirm)), target);
+  UniqueFd objects;
+  if (!options.squash) {
+    objects = BAWN_TRY(CollectCommits(target.caller, target.state, target.meta));
+  }
+  request["objects"] = objects.valid();
+  return Named(BAWN_TRY(CallWorker(target.caller, std::move(request), -1, confirm, objects.get())),
+               target);
 }
 
 Result<Json> LocalBawn::Apply(const ApplyOptions& options, const Confirm& confirm) {
@@ -139,6 +147,7 @@ Result<Json> LocalBawn::Apply(const ApplyOptions& options, const Confirm& confir
   JsonObject request = Request("apply", target);
   request["reviewed"] = options.reviewed;
   request["unreviewed"] = options.unreviewed;
+  request["merge"] = options.merge;
   request["undo"] = options.undo;
   request["paths"] = Names(options.paths);
   request["yes_paths"] = Names(options.yes_paths);

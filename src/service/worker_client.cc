@@ -46,7 +46,7 @@ Result<wire::WorkerMessage> Exchange(int socket, wire::WorkerFrame frame, std::s
 }  // namespace
 
 Result<Json> CallWorker(const Caller& caller, JsonObject request, int text_fd,
-                        const std::function<bool(const Json&)>& confirm) {
+                        const std::function<bool(const Json&)>& confirm, int objects_fd) {
   UniqueFd program = BAWN_TRY(sys::OpenSibling("bawn-worker"));
   auto [ours, theirs] = BAWN_TRY(sys::StreamPair());
   UniqueFd null = BAWN_TRY(sys::Openat2(AT_FDCWD, "/dev/null", O_RDWR));
@@ -56,6 +56,7 @@ Result<Json> CallWorker(const Caller& caller, JsonObject request, int text_fd,
   // Git's own identity and configuration variables were read by us; the worker needs none of them.
   spec.envp = {"HOME=" + caller.home, "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"};
   spec.fds = {null.get(), text_fd >= 0 ? text_fd : null.get(), 2, theirs.get()};
+  if (objects_fd >= 0) spec.fds.push_back(objects_fd);
   sys::Child child = BAWN_TRY(sys::Spawn(spec));
   theirs.Reset();
 

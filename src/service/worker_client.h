@@ -13,8 +13,9 @@
 namespace bawn::service {
 
 // `confirm` is asked with the Prepared answer of publish and apply; false ends the session with
-// nothing done (kFailedPrecondition "not confirmed"). `text_fd` is the worker's descriptor 1.
+// nothing done (kFailedPrecondition "not confirmed"). `text_fd` is the worker's descriptor 1,
+// `objects_fd` its descriptor 4.
 Result<Json> CallWorker(const Caller& caller, JsonObject request, int text_fd,
-                        const std::function<bool(const Json&)>& confirm = {});
+                        const std::function<bool(const Json&)>& confirm = {}, int objects_fd = -1);
 
 }  // namespace bawn::service

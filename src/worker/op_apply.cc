@@ -41,6 +41,11 @@ Result<Json> RunApply(Session& session) {
   std::optional<git::Repo> repo = BAWN_TRY(OpenAnyRepository(session.meta));
   review::Review review =
       BAWN_TRY(review::MakeReview(set, session.meta, repo ? &*repo : nullptr, {}));
+  std::optional<publish::Merges> merges;
+  if (BAWN_TRY(FlagMember(session.request, "merge"))) {
+    merges = BAWN_TRY(publish::MergeDiverged({set, session.meta, repo ? &*repo : nullptr}, review));
+    options.merges = &*merges;
+  }
   publish::Selection selection = BAWN_TRY(publish::Select(review, options));
   if (selection.taken.empty()) {
     BAWN_CHECK_OK(publish::CheckComplete(selection, options.purpose));
@@ -51,7 +56,7 @@ Result<Json> RunApply(Session& session) {
   BAWN_CHECK_OK(publish::CheckComplete(selection, options.purpose));
   std::vector<publish::Chosen> chosen;
   for (const publish::Selection::Taken& taken : selection.taken) {
-    chosen.push_back({&taken.reviewed->change, taken.consented});
+    chosen.push_back({&taken.reviewed->change, taken.consented, taken.merged});
   }
   publish::Applied applied = BAWN_TRY(publish::Apply(context, set, chosen, selection.CoversAll()));
   JsonObject answer = publish::ToJson(selection);

@@ -16,6 +16,8 @@ Result<publish::PublishRequest> RequestOf(const Json& request) {
   }
   out.paths = BAWN_TRY(NamesMember(request, "paths"));
   out.yes_paths = BAWN_TRY(NamesMember(request, "yes_paths"));
+  out.merge = BAWN_TRY(FlagMember(request, "merge"));
+  out.squash = BAWN_TRY(FlagMember(request, "squash"));
   out.update_tree = BAWN_TRY(FlagMember(request, "update_tree"));
   out.include_dirty = BAWN_TRY(FlagMember(request, "include_dirty"));
   return out;
@@ -25,6 +27,7 @@ Result<publish::PublishRequest> RequestOf(const Json& request) {
 
 Result<Json> RunPublish(Session& session) {
   publish::PublishRequest request = BAWN_TRY(RequestOf(session.request));
+  if (BAWN_TRY(FlagMember(session.request, "objects"))) request.objects_fd = session.objects_fd;
   session.meta = BAWN_TRY(workspace::ReadMeta(session.dir));
   BAWN_CHECK_OK(TakeUp(session));
   git::Repo repo = BAWN_TRY(publish::OpenRepository(session.meta));

@@ -11,15 +11,18 @@
 //              digest_only writes the digest and a newline there, json the review, names_only the
 //              names, one a line (escaped) or each ended by NUL (as they are)
 //     publish  {branch, message, author {name, email}, paths[], reviewed, unreviewed, yes_paths[],
-//               squash, include_dirty, update_tree}
+//               merge, squash, include_dirty, update_tree, objects: is there a stream of the
+//               objects of commits made inside (git/object_stream.h) on descriptor 4}
 //              -> Prepared {digest, summary {added, modified, deleted}, refused[], gated[],
-//                           builds[], notes[], unrecorded[], ignored, not_named, branch, ref,
-//                           base_changed_since_open}
+//                           builds[], notes[], merged[], unrecorded[], ignored, not_named, branch,
+//                           ref,
+//                           inside_commits (null: squash, never looked at), inside[] {commit,
+//                           author, subject} (the newest 100), base_changed_since_open}
 //                 refused, gated, builds, notes: {path, rule?, reason, hint?}
 //              -> Done: the same, and {commit, parents[], tree_changed, deploy (without
 //                           update_tree), left[] {path, why} (with it), live, warnings[],
-//                           inside_commits (null: never looked at), squashed, ended, state}
-//     apply    {paths[], reviewed, unreviewed, yes_paths[], undo}
+//                           squashed, ended, state}
+//     apply    {paths[], reviewed, unreviewed, yes_paths[], merge, undo}
 //              -> Prepared as publish, without branch and ref; undo: {undo: true, summary}
 //              -> Done: the same, and {written, deleted, directories, left[] {path, why},
 //                           tree_changed, ended, state}
@@ -39,9 +42,10 @@
 
 namespace bawn::worker {
 
-// Serves one session on `socket_fd`; text goes to `text_fd`. Returns the process's exit code: 0
+// Serves one session on `socket_fd`; text goes to `text_fd`; `objects_fd` is read only where the
+// request says that it is there. Returns the process's exit code: 0
 // after Done, 1 after Failed or when the other end left a Prepared unanswered.
 // Needs: git::InitGit() before, SIGPIPE ignored.
-int ServeSession(int socket_fd, int text_fd);
+int ServeSession(int socket_fd, int text_fd, int objects_fd);
 
 }  // namespace bawn::worker

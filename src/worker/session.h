@@ -25,6 +25,7 @@ enum class Lock : uint8_t {
 struct Session {
   int socket_fd = -1;
   int text_fd = -1;
+  int objects_fd = -1;  // what git inside printed, where the request says so
   Json request;
   workspace::StateDir state;
   workspace::SandboxDir dir;

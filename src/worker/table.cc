@@ -113,8 +113,9 @@ Result<Json> Serve(Session& session) {
 
 }  // namespace
 
-int ServeSession(int socket_fd, int text_fd) {
+int ServeSession(int socket_fd, int text_fd, int objects_fd) {
   Session session;
+  session.objects_fd = objects_fd;
   session.socket_fd = socket_fd;
   session.text_fd = text_fd;
   Result<Json> answer = Serve(session);

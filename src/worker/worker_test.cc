@@ -56,7 +56,7 @@ class WorkerTest : public publish::ActTest {
     UniqueFd text = *sys::Openat2(AT_FDCWD, text_path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     Answer answer;
     std::thread worker([&, fd = theirs.get(), text_fd = text.get()] {
-      answer.exit = ServeSession(fd, text_fd);
+      answer.exit = ServeSession(fd, text_fd, -1);
       theirs.Reset();
     });
     EXPECT_TRUE(wire::SendWorkerMessage(ours.get(), WorkerFrame::kRequest, request));

@@ -85,6 +85,78 @@ def test_update_tree_moves_branch_index_and_tree_together(box):
     equal(box.read("repo/a.txt"), "one\nTWO\nthree\n", "a.txt")
 
 
+COMMITS = ("git config user.name 'A Gent' && git config user.email agent@inside && "
+           "echo two >two.txt && git add two.txt && git commit -qm 'inside: two' && "
+           "printf 'one\\nTWO\\nthree\\n' >a.txt && git commit -qam 'inside: a'")
+
+
+def test_commits_made_inside_come_along(box):
+    """RT-11: one by one, with author and message; what is beyond them is one commit more."""
+    repo = box.repo()
+    base = box.git("rev-parse", "HEAD", cwd=repo)
+    box.shell(COMMITS + " && echo rest >rest.txt", cwd=repo).expect(0)
+    check("-m" in box.bawn("publish", "--unreviewed", cwd=repo).err, "no word of a message")
+    equal(box.git("branch", "--list", "bawn/*", cwd=repo), "", "branches after a refusal")
+    run = box.bawn("publish", "--unreviewed", "-m", "the rest", "--branch", "bawn/x",
+                   cwd=repo).expect(0)
+    check(has_word(run.err, "2 commits made inside"), run.told())
+    equal(box.git("log", "--format=%s|%an|%cn", "main..bawn/x", cwd=repo).split("\n"),
+          ["the rest|Test User|Bawn", "inside: a|A Gent|Bawn", "inside: two|A Gent|Bawn"], "log")
+    equal(box.git("rev-parse", "bawn/x~3", cwd=repo), base, "what it goes on from")
+    equal(box.git("show", "--format=", "--name-only", "bawn/x~2", cwd=repo), "two.txt", "the first")
+    box.git("fsck", "--strict", "--no-dangling", cwd=repo)
+    equal(box.git("status", "--porcelain", cwd=repo), "", "status outside")
+    equal(box.kept(repo), [], "sandboxes")
+
+
+def test_everything_committed_inside_needs_no_message(box):
+    repo = box.repo()
+    box.shell(COMMITS, cwd=repo).expect(0)
+    box.bawn("publish", "--reviewed", box.digest(repo), "--update-tree", cwd=repo).expect(0)
+    equal(box.git("log", "--format=%s", "main", cwd=repo).split("\n"),
+          ["inside: a", "inside: two", "base"], "log of main")
+    equal(box.git("status", "--porcelain", cwd=repo), "", "status")
+    box.git("fsck", "--strict", "--no-dangling", cwd=repo)
+
+
+def test_squash_leaves_commits_made_inside_there(box):
+    repo = box.repo()
+    box.shell(COMMITS, cwd=repo).expect(0)
+    box.bawn("publish", "--unreviewed", "-m", "one", "--squash", "--branch", "bawn/x",
+             cwd=repo).expect(0)
+    equal(box.git("log", "--format=%s|%an", "main..bawn/x", cwd=repo), "one|Test User", "log")
+
+
+def test_a_git_inside_that_lies_gets_nothing_out(box):
+    """RT-11: whatever the payload made of its git, it is refused by name or only bytes come out;
+    no program of its choice runs outside."""
+    traps = (
+        ("git config core.fsmonitor 'touch ../trap'; git config core.pager 'touch ../trap'; "
+         "printf '#!/bin/sh\\ntouch ../trap\\n' >.git/hooks/post-rewrite; "
+         "printf '#!/bin/sh\\ntouch ../trap\\n' >git; chmod +x git .git/hooks/*", 0),
+        ("git replace HEAD~1 $(git commit-tree -m other HEAD^{tree})", 0),
+        ("git checkout -q --orphan elsewhere && git commit -qm orphan", 1),
+        ("for o in .git/objects/??/*; do chmod u+w $o; echo junk >$o; done", 1),
+        ("rm -rf .git/objects/??; echo x >.git/objects/stray", 1),
+        ("git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub && "
+         "git commit -qm submodule", 1),
+        ("echo key >key && git add key && git commit -qm k && git rm -q key && git commit -qm r", 1),
+        ("truncate -s 260M big && git add big && git commit -qm big && git rm -q big && "
+         "git commit -qm gone", 1),
+    )
+    for number, (trap, code) in enumerate(traps):
+        repo = box.repo(f"repo{number}")
+        box.shell(f"mkdir -p .git/hooks; {COMMITS}; {trap}", cwd=repo)
+        publish = ("publish", "--unreviewed", "-m", "x", "--branch", "bawn/x")
+        run = box.bawn(*publish, cwd=repo).expect(code)
+        check(code == 0 or "--squash" in run.err or "--yes-path" in run.err, run.told())
+        check(not box.exists("trap"), f"something ran outside: {trap}")
+        if code == 1:
+            equal(box.git("branch", "--list", "bawn/*", cwd=repo), "", f"branches: {trap}")
+            box.bawn(*publish, "--squash", cwd=repo).expect(0)
+        box.git("fsck", "--strict", "--no-dangling", cwd=repo)
+
+
 def test_gated_paths_need_an_explicit_yes(box):
     """O-12: judged by the result, whether or not the path existed before."""
     repo = box.repo()
@@ -152,6 +224,19 @@ def test_a_path_the_host_changed_meanwhile_is_not_overwritten(box):
     equal(box.read("repo/a.txt"), "outside\n", "a.txt")
 
 
+def test_both_sides_of_a_file_are_merged_on_request(box):
+    repo = box.repo(files={"a.txt": "1\n2\n3\n4\n5\n", "b.txt": "1\n"})
+    box.shell("printf '1\n2\n3\n4\nfive\n' >a.txt; echo inside >b.txt", cwd=repo).expect(0)
+    box.write(f"{repo}/a.txt", "one\n2\n3\n4\n5\n")
+    box.write(f"{repo}/b.txt", "outside\n")
+    run = box.bawn("apply", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "a.txt", "--merge"), run.told())
+    run = box.bawn("apply", "--unreviewed", "--merge", cwd=repo).expect(1)
+    check(has_word(run.err, "b.txt", "same lines") and "a.txt" not in run.err, run.told())
+    equal(box.read("repo/a.txt"), "one\n2\n3\n4\nfive\n", "a.txt")
+    equal(box.read("repo/b.txt"), "outside\n", "b.txt")
+
+
 def test_uncommitted_base_changes_are_published_only_on_request(box):
     repo = box.repo()
     box.write(f"{repo}/a.txt", "my unfinished work\n")
@@ -159,7 +244,7 @@ def test_uncommitted_base_changes_are_published_only_on_request(box):
     box.shell("echo more >>a.txt; echo n >n.txt", cwd=repo).expect(0)
     check(has_word(box.bawn("diff", cwd=repo).expect(0).out, "uncommitted"), "diff does not say it")
     run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo)
-    check(run.code == 1 and has_word(run.err, "a.txt", "uncommitted"), run.told())
+    check(run.code == 1 and has_word(run.err, "a.txt", "uncommitted", "--include-dirty"), run.told())
     for branch in box.git("branch", "--list", "--format=%(refname)", "bawn/*", cwd=repo).split():
         equal(box.git("show", f"{branch}:a.txt", cwd=repo), "one\ntwo\nthree", branch)
     box.bawn("publish", "-m", "x", "--unreviewed", "--branch", "bawn/x", "--include-dirty",

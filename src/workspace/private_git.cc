@@ -104,6 +104,8 @@ Result<> WritePrivateCommon(int dirfd, PrivateGit git) {
   UniqueFd host = BAWN_TRY(sys::OpenDir(AT_FDCWD, repository.common_dir));
   BAWN_CHECK_OK(sys::MakeDirs(dirfd, "objects/info", 0755));
   BAWN_CHECK_OK(sys::Mkdirat(dirfd, "info", 0755));
+  // Empty, as git init leaves it: tools that install a hook write into it and do not make it.
+  BAWN_CHECK_OK(sys::Mkdirat(dirfd, "hooks", 0755));
   std::string alternates;
   for (const std::string& path : git.alternates) alternates += path + "\n";
   BAWN_CHECK_OK(WriteNew(dirfd, "objects/info/alternates", alternates));

@@ -223,7 +223,8 @@ def test_a01_no_ghost_files_after_many_runs(box):
 
 
 def test_e08_what_was_built_outside_is_up_to_date_inside(box):
-    repo = box.repo(files={"Makefile": "out: in\n\tcp in out\n", "in": "1\n", ".gitignore": "out\n"})
+    files = {"Makefile": "out: in\n\tcp in out\n", "in": "1\n", ".gitignore": "out\n"}
+    repo = box.repo(files=files)
     box.command("make", cwd=repo).expect(0)
     box.settle()
     check("up to date" in inside(box, "make", repo), "make inside rebuilds what is new enough")

@@ -52,6 +52,11 @@ void SayWhich(const Console& console, const Json& answer) {
     line += ", and " + std::to_string(ignored) + " that git ignores (bawn diff --ignored)";
   }
   console.Say(line);
+  for (const Json& path : ArrayAt(answer, "direct_writes")) {
+    if (const std::string* text = path.AsString()) {
+      console.Say("written without review (--rw), not shown here: " + *text);
+    }
+  }
   std::string digest = TextAt(answer, "digest");
   if (!digest.empty()) console.Say("digest " + digest);
 }

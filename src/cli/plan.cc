@@ -73,6 +73,16 @@ Json LimitsJson(const plan::ProcessLimits& limits) {
   return json;
 }
 
+// What a job could write on the host itself, past any review.
+JsonArray DirectWrites(const plan::Plan& plan) {
+  JsonArray paths;
+  for (const plan::Op& op : plan.ops) {
+    bool host = op.kind == plan::OpKind::kBind && !op.read_only && !op.devices;
+    if (host) paths.emplace_back(EscapeName(op.target));
+  }
+  return paths;
+}
+
 Json PlanJson(const service::PlanResult& result) {
   JsonArray command, view, landlock, profiles, decisions, notes;
   for (const std::string& word : result.job.argv) command.emplace_back(EscapeName(word));
@@ -98,6 +108,7 @@ Json PlanJson(const service::PlanResult& result) {
   json["landlock"] = std::move(landlock);
   json["syscall_profiles"] = std::move(profiles);
   json["limits"] = LimitsJson(result.plan.limits);
+  json["direct_writes"] = DirectWrites(result.plan);
   json["decisions"] = std::move(decisions);
   json["notes"] = std::move(notes);
   return json;
@@ -126,6 +137,9 @@ std::string PlanText(const service::PlanResult& result) {
   out += "environment:" + names + "\n";
   for (const std::string& profile : result.plan.syscall_profiles) {
     out += "syscalls:    widened by " + OneLine(profile) + "\n";
+  }
+  for (const Json& path : DirectWrites(result.plan)) {
+    out += "direct:      " + *path.AsString() + " is written without review\n";
   }
   out += "view:\n" + ViewText(result.plan) + "decisions:\n";
   for (const plan::Decision& one : result.decisions) {

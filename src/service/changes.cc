@@ -1,11 +1,13 @@
 // The verbs that bawn-worker carries out: diff, publish, apply, discard. This side chooses the
 // sandbox and passes the caller's words on; everything that reads what a payload wrote is there.
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "launch/keeper.h"
 #include "launch/kept.h"
+#include "record/receipts.h"
 #include "service/collect.h"
 #include "service/local.h"
 #include "service/recover.h"
@@ -100,6 +102,24 @@ Result<> AddIdentity(const Target& target, JsonObject* request) {
   return {};
 }
 
+// What the sandbox's jobs could write on the host by --rw: no diff can show it, so it is named.
+Result<JsonArray> DirectWrites(const Target& target) {
+  workspace::SandboxDir dir =
+      BAWN_TRY(workspace::OpenSandboxDir(target.state, target.meta.id, false));
+  JsonArray paths;
+  for (const record::StoredReceipt& job : BAWN_TRY(record::ReadReceipts(dir.fd.get()))) {
+    const Json* listed = job.json.Get("direct_writes");
+    if (listed == nullptr || listed->AsArray() == nullptr) continue;
+    for (const Json& path : *listed->AsArray()) {
+      if (path.AsString() == nullptr) continue;
+      bool known = std::ranges::any_of(
+          paths, [&](const Json& one) { return *one.AsString() == *path.AsString(); });
+      if (!known) paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
 }  // namespace
 
 Result<Json> LocalBawn::Diff(const DiffOptions& options) {
@@ -114,7 +134,12 @@ Result<Json> LocalBawn::Diff(const DiffOptions& options) {
   request["terminal"] = options.terminal;
   request["include_ignored"] = options.include_ignored;
   request["paths"] = Names(options.paths);
-  return Named(BAWN_TRY(CallWorker(target.caller, std::move(request), options.text_fd)), target);
+  Json answer =
+      Named(BAWN_TRY(CallWorker(target.caller, std::move(request), options.text_fd)), target);
+  if (JsonObject* object = answer.AsObject()) {
+    (*object)["direct_writes"] = BAWN_TRY(DirectWrites(target));
+  }
+  return answer;
 }
 
 Result<Json> LocalBawn::Publish(const PublishOptions& options, const Confirm& confirm) {

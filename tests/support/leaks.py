@@ -107,6 +107,16 @@ def left_in_state(directory):
     return found
 
 
+def left_cgroups(before):
+    """Control groups are the machine's: those of somebody else's run come and go."""
+    for _ in range(30):
+        new = cgroups() - before.cgroups
+        if not new:
+            return []
+        time.sleep(0.1)
+    return sorted(new)
+
+
 def is_locked(path):
     with open(path, "rb") as file:
         try:
@@ -122,5 +132,5 @@ def after(directory, before):
     found += left_mounts(directory)
     found += left_entries(directory, before)
     found += left_in_state(directory)
-    found += [f"cgroup {path}" for path in sorted(cgroups() - before.cgroups)]
+    found += [f"cgroup {path}" for path in left_cgroups(before)]
     return found

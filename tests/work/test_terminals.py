@@ -25,14 +25,15 @@ def failures(text):
 
 
 def suite(box, repo, name):
-    """(failures outside, failures inside)."""
+    """(failures outside, failures inside). As root nothing runs outside: with root's rights these
+    tests reach for devices and protocols that no job has."""
     if not os.path.exists(f"/usr/lib/python3.11/test/{name}.py"):
         raise Failure(f"{name} is missing: tools/install-packages --accept")
     argv = ("/usr/bin/python3", "-m", "test", "-v", name)
-    outside = box.command(*argv, cwd=repo, seconds=300)
+    outside = "" if box.is_root else box.command(*argv, cwd=repo, seconds=300)
     inside = box.run(*argv, options=("--ephemeral", "--quiet"), cwd=repo, seconds=300)
     check("== Tests result:" in inside.out, f"{name} did not come to its end\n{inside.told()}")
-    return failures(outside.out + outside.err), failures(inside.out + inside.err)
+    return failures(outside and outside.out + outside.err), failures(inside.out + inside.err)
 
 
 @accept

@@ -49,7 +49,16 @@ void AppendHex(std::string* out, uint8_t byte) {
   *out += kDigits[byte & 15];
 }
 
+// Nearly every name: shown as it is, for names and for content.
+bool IsPlain(std::string_view bytes) {
+  for (char c : bytes) {
+    if (c < 0x20 || c >= 0x7f || c == '\\') return false;
+  }
+  return true;
+}
+
 std::string Escape(std::string_view bytes, bool content) {
+  if (IsPlain(bytes)) return std::string(bytes);
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {

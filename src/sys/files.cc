@@ -26,6 +26,8 @@ constexpr long kFchmodat2 = 452;  // asm-generic/unistd.h, Linux 6.6
 constexpr long kFchmodat2 = SYS_fchmodat2;
 #endif
 
+constexpr size_t kReadChunk = 16384;
+
 template <class F>
 auto Retry(F call) {
   decltype(call()) result;
@@ -107,7 +109,7 @@ Result<FileStat> Fstatat(int dirfd, std::string_view path, int flags) {
 }
 
 Result<std::string> Readlinkat(int dirfd, std::string_view path) {
-  std::array<char, PATH_MAX + 1> buffer = {};
+  [[clang::uninitialized]] std::array<char, PATH_MAX + 1> buffer;
   ssize_t length = readlinkat(dirfd, std::string(path).c_str(), buffer.data(), buffer.size());
   if (length < 0) return FailCall("readlinkat", path);
   return std::string(buffer.data(), static_cast<size_t>(length));
@@ -191,14 +193,14 @@ Result<> Flock(int fd, LockKind kind) {
 }
 
 Result<std::string> Fgetxattr(int fd, const std::string& name) {
-  std::array<char, 4096> buffer = {};
+  [[clang::uninitialized]] std::array<char, 4096> buffer;
   ssize_t length = fgetxattr(fd, name.c_str(), buffer.data(), buffer.size());
   if (length < 0) return FailCall("fgetxattr", name);
   return std::string(buffer.data(), static_cast<size_t>(length));
 }
 
 Result<std::string> Lgetxattrat(int dirfd, std::string_view path, const std::string& name) {
-  std::array<char, 4096> buffer = {};
+  [[clang::uninitialized]] std::array<char, 4096> buffer;
   std::string full = FdPath(dirfd) + "/" + std::string(path);
   ssize_t length = lgetxattr(full.c_str(), name.c_str(), buffer.data(), buffer.size());
   if (length < 0) return FailCall("lgetxattr", path);
@@ -215,7 +217,7 @@ Result<> Lsetxattrat(int dirfd, std::string_view path, const std::string& name,
 Result<std::vector<DirEntry>> ListDir(int dirfd, size_t entries_max) {
   UniqueFd own = BAWN_TRY(Openat2(dirfd, ".", O_RDONLY | O_DIRECTORY));
   std::vector<DirEntry> entries;
-  alignas(8) std::array<char, 32768> buffer = {};
+  [[clang::uninitialized]] alignas(8) std::array<char, 32768> buffer;  // zeroing costs as much
   while (true) {
     long size =
         Retry([&] { return syscall(SYS_getdents64, own.get(), buffer.data(), buffer.size()); });
@@ -255,26 +257,24 @@ Result<size_t> Pread(int fd, char* into, size_t size, uint64_t offset) {
 Result<std::string> ReadAll(int fd, size_t bytes_max) {
   std::string bytes;
   struct stat st = {};
-  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-    bytes.reserve(std::min(bytes_max, static_cast<size_t>(st.st_size)) + 1);
-  }
-  size_t used = 0;
+  // A regular file is asked for one byte more than it has: less means its end, in one call. Files
+  // of /proc say 0, and what is no regular file has no size.
+  bool sized = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+  size_t room = sized ? std::min(bytes_max, static_cast<size_t>(st.st_size)) + 1 : kReadChunk;
   while (true) {
-    size_t room = std::max<size_t>(bytes.capacity() - used, 16384);
+    size_t used = bytes.size();
     ssize_t got = 0;
-    bool failed = false;
     bytes.resize_and_overwrite(used + room, [&](char* data, size_t) {
       got = Retry([&] { return read(fd, data + used, room); });
-      failed = got < 0;
-      return used + (failed ? 0 : static_cast<size_t>(got));
+      return used + (got < 0 ? 0 : static_cast<size_t>(got));
     });
-    if (failed) return FailCall("read", "");
-    used = bytes.size();
-    if (used > bytes_max) {
+    if (got < 0) return FailCall("read", "");
+    if (bytes.size() > bytes_max) {
       return Fail(ErrorCode::kResourceExhausted,
                   "more than the limit of " + std::to_string(bytes_max) + " bytes");
     }
-    if (got == 0) return bytes;
+    if (got == 0 || (sized && static_cast<size_t>(got) < room)) return bytes;
+    room = kReadChunk;
   }
 }
 

@@ -29,7 +29,7 @@ bool VisitRecords(const char* data, long size, VisitEntry visit, void* context) 
 }  // namespace
 
 Result<> VisitDir(int dirfd, VisitEntry visit, void* context) {
-  alignas(8) std::array<char, 8192> buffer;
+  [[clang::uninitialized]] alignas(8) std::array<char, 8192> buffer;
   while (true) {
     long size = syscall(SYS_getdents64, dirfd, buffer.data(), buffer.size());
     if (size < 0 && errno == EINTR) continue;

@@ -1,5 +1,6 @@
 #include "init/init.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -113,6 +114,9 @@ void InitMain() {
   Result<> said = sys::SendPacket(
       kControlFd, wire::Encode(wire::FromInit(wire::Ready{std::move(built->layers)})));
   if (!said) _exit(kSetupFailedExit);
+  // What the view was built from is given back: an idle sandbox costs what its pid 1 keeps.
+  plan->ops = std::vector<plan::Op>();
+  malloc_trim(0);
   Serve(walls, std::move(*signals), std::move(built->oom_score_adj));
 }
 

@@ -279,13 +279,15 @@ TEST(EngineJobsTest, KillOfTheOwnerEndsTheSandbox) {
     Enclosure enclosure;
     if (!enclosure.Start()) _exit(1);
     LiveJob job = enclosure.Launch(enclosure.Spec({"sleep", "100"}));
-    if (!enclosure.Next(5000)) _exit(1);
+    // The machine may still be busy with the fork bomb of the test before.
+    if (!enclosure.Next(30'000)) _exit(1);
     std::string text = std::to_string(enclosure.sandbox().pid1_number) + " " + enclosure.dir.path();
     if (write(up[1], text.c_str(), text.size() + 1) < 0) _exit(1);
     pause();
   }
+  close(up[1]);  // so that an owner that dies early is a failure here and not a wait for ever
   char text[256] = {};
-  ASSERT_GT(read(up[0], text, sizeof text), 0);
+  ASSERT_GT(read(up[0], text, sizeof text), 0) << "the owner started nothing";
   int pid1 = ParseInt(text);
   UniqueFd pidfd = *sys::PidfdOpen(pid1);
   int64_t begin = MonotonicNs();

@@ -45,7 +45,7 @@ def until_ended(process, act):
 
 
 def test_scan_for_a_program_of_the_host_control(box):
-    """CVE-2019-5736: natively the scanner finds a program that runs again and again."""
+    """O-14, CVE-2019-5736: natively the scanner finds a program that runs again and again."""
     repo = box.repo()
     victim = f"{box.work}/victim"
     shutil.copy("/bin/sleep", victim)

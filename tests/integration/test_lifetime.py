@@ -72,7 +72,7 @@ def test_interrupt_reaches_the_job_and_ends_bawn_with_it(box):
 
 
 def test_daemon_ends_with_its_job(box):
-    """O-19: what double-forks, ignores signals and renames itself ends all the same."""
+    """O-19, A-12: what double-forks, ignores signals and renames itself ends all the same."""
     repo = box.repo()
     run = box.run("sh", "-c", "(setsid sh -c 'trap \"\" TERM HUP INT; while :; do date >>log; "
                   "sleep 0.01; done' &) ; sleep 0.2", cwd=repo).expect(0)

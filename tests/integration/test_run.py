@@ -29,6 +29,7 @@ def test_streams_are_the_jobs_own(box):
 
 
 def test_no_stdin_is_dev_null(box):
+    """A-25, first half."""
     repo = box.repo()
     run = box.command("sh", "-c", '"$0" run --ephemeral -- sh -c "wc -c; readlink /proc/self/fd/0" '
                       "<&-", box.bawn_path, cwd=repo).expect(0)
@@ -72,6 +73,7 @@ def test_time_limit_is_124_and_says_so(box):
 
 
 def test_idle_limit_ends_a_silent_job_and_not_a_talking_one(box):
+    """A-25, second half."""
     repo = box.repo()
     run, receipt = box.receipt("sleep", "1000", cwd=repo, seconds=20,
                                options=("--ephemeral", "--idle-timeout", "1s"))
@@ -206,6 +208,7 @@ def test_level_above_what_is_possible_never_runs(box):
 
 
 def test_bawn_inside_a_sandbox_says_so(box):
+    """A-04: no switch that a job can reach."""
     repo = box.repo()
     tool = box.write(f"{repo}/bawn", open(box.bawn_path, "rb").read(), mode=0o755)
     run = box.run(tool, "run", "--", "true", options=("--ephemeral",), cwd=repo)

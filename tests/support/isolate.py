@@ -61,8 +61,8 @@ def make_directory(identity):
     for name in ("home", "tmp", "run", "work"):
         os.mkdir(f"{directory}/{name}", 0o700)
     os.chmod(directory, 0o755 if identity.uid == 0 else 0o700)
-    # Root's tests also act as other users, who must reach their trees, as they do below /tmp.
-    os.chmod(f"{directory}/tmp", 0o711 if identity.uid == 0 else 0o700)
+    # As /tmp is: what a test opens to another user there can be reached by that user.
+    os.chmod(f"{directory}/tmp", 0o711)
     if os.getuid() == 0:
         for base, names, _ in os.walk(directory):
             os.chown(base, identity.uid, identity.gid)

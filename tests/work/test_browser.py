@@ -1,4 +1,4 @@
-"""Headless Chromium with profile `browser`: its own sandbox stays on, behind ours."""
+"""A-11: headless Chromium with profile `browser`: its own sandbox stays on, behind ours."""
 import re
 
 from support.marks import accept, as_user, check, equal, timeout

@@ -140,7 +140,8 @@ def test_a_git_inside_that_lies_gets_nothing_out(box):
         ("rm -rf .git/objects/??; echo x >.git/objects/stray", 1),
         ("git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),sub && "
          "git commit -qm submodule", 1),
-        ("echo key >key && git add key && git commit -qm k && git rm -q key && git commit -qm r", 1),
+        ("echo key >key && git add key && git commit -qm k && git rm -q key && git commit -qm r",
+         1),
         ("truncate -s 260M big && git add big && git commit -qm big && git rm -q big && "
          "git commit -qm gone", 1),
     )
@@ -244,7 +245,8 @@ def test_uncommitted_base_changes_are_published_only_on_request(box):
     box.shell("echo more >>a.txt; echo n >n.txt", cwd=repo).expect(0)
     check(has_word(box.bawn("diff", cwd=repo).expect(0).out, "uncommitted"), "diff does not say it")
     run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo)
-    check(run.code == 1 and has_word(run.err, "a.txt", "uncommitted", "--include-dirty"), run.told())
+    check(run.code == 1, run.told())
+    check(has_word(run.err, "a.txt", "uncommitted", "--include-dirty"), run.told())
     for branch in box.git("branch", "--list", "--format=%(refname)", "bawn/*", cwd=repo).split():
         equal(box.git("show", f"{branch}:a.txt", cwd=repo), "one\ntwo\nthree", branch)
     box.bawn("publish", "-m", "x", "--unreviewed", "--branch", "bawn/x", "--include-dirty",

@@ -211,6 +211,7 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
 Result<> RecoverPublish(const PublishContext& context) {
   std::optional<Intent> intent = BAWN_TRY(ReadIntent(context.dir));
   if (!intent) return {};
+  BAWN_CHECK_OK(context.repo.ForgetRefLock(intent->ref, intent->commit, intent->written_at_ns));
   std::optional<git::Oid> now = BAWN_TRY(context.repo.ReadRef(intent->ref));
   if (!now || *now != intent->commit) return Forget(context, *intent);  // the ref never moved
   BAWN_CHECK_OK(FinishPublish(context, *intent, nullptr));

@@ -111,6 +111,9 @@ constexpr OptionRow kOptions[] = {
      "one commit of what the tree holds now; commits made inside stay there"},
     {OptionId::kIncludeDirty, Bit(Verb::kPublish), "include-dirty", 0, "", Kind::kFlag, false,
      "also commit your own uncommitted changes that the job built on"},
+    {OptionId::kLfs, Bit(Verb::kPublish), "lfs", 0, "", Kind::kFlag, false,
+     "store files of Git LFS as it would: a pointer, and the content in the repository's LFS "
+     "store"},
     {OptionId::kUpdateTree, Bit(Verb::kPublish), "update-tree", 0, "", Kind::kFlag, false,
      "publish to the branch checked out here and move the work tree with it"},
     {OptionId::kUndo, Bit(Verb::kApply), "undo", 0, "", Kind::kFlag, false,

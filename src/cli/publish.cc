@@ -36,6 +36,7 @@ Result<int> PublishCommand(const Console& console, const Invocation& invocation,
   options.message = invocation.Text(OptionId::kMessage);
   options.reviewed = invocation.Text(OptionId::kReviewed);
   options.unreviewed = invocation.Has(OptionId::kUnreviewed);
+  options.lfs = invocation.Has(OptionId::kLfs);
   options.merge = invocation.Has(OptionId::kMerge);
   options.squash = invocation.Has(OptionId::kSquash);
   options.include_dirty = invocation.Has(OptionId::kIncludeDirty);

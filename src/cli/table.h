@@ -97,6 +97,7 @@ enum class OptionId : uint8_t {
   kKeep,
   kKeepFor,
   kLevel,
+  kLfs,
   kMan,
   kMemory,
   kMerge,

@@ -1,9 +1,14 @@
 // git/refs.cc
 // Refs are read, and moved by compare-and-swap only.
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include "git/impl.h"
 #include "git/repo.h"
+#include "sys/files.h"
 
 namespace bawn::git {
 namespace {
@@ -11,6 +16,7 @@ namespace {
 // The user's git may hold the ref's lock for a moment (core.filesRefLockTimeout waits 100 ms too).
 constexpr int kLockTries = 20;
 constexpr long kLockWaitNs = 10'000'000;
+constexpr size_t kLockBytesMax = 4096;
 
 // libgit2 1.5 reports only one of the two directions with a code of its own.
 bool BlockedByAnotherRef(git_repository* repository, const std::string& name) {
@@ -80,6 +86,28 @@ Result<> Repo::CompareAndSwapRef(const std::string& name, const Oid& expected, c
   const bool lost = code == GIT_EMODIFIED || code == GIT_EEXISTS || code == GIT_ENOTFOUND;
   if (blocked || lost) return Lost(blocked, name, expected);
   return failure;
+}
+
+Result<> Repo::ForgetRefLock(const std::string& name, const Oid& target, int64_t since_ns) {
+  constexpr int kLooks = 20;
+  constexpr long kPauseNs = 50'000'000;
+  UniqueFd common = BAWN_TRY(sys::OpenDir(AT_FDCWD, impl_->common_dir));
+  const std::string lock = name + ".lock";
+  std::optional<sys::FileStat> first;
+  for (int i = 0; i < kLooks; ++i) {
+    const auto now = sys::Fstatat(common.get(), lock);
+    if (!now && (now.error().sys_errno == ENOENT || now.error().sys_errno == ENOTDIR)) return {};
+    if (!now) return std::unexpected(now.error());
+    if (!now->IsRegular() || now->uid != geteuid()) return {};
+    const std::string text = BAWN_TRY(sys::ReadFileAt(common.get(), lock, kLockBytesMax));
+    if (text == target + "\n") return sys::Unlinkat(common.get(), lock);
+    const bool same = !first || (first->ino == now->ino && first->ctime_ns == now->ctime_ns);
+    if (!text.empty() || !same || now->ctime_ns < since_ns) return {};
+    first = *now;
+    const timespec pause{.tv_sec = 0, .tv_nsec = kPauseNs};
+    nanosleep(&pause, nullptr);
+  }
+  return sys::Unlinkat(common.get(), lock);
 }
 
 }  // namespace bawn::git

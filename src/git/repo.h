@@ -111,6 +111,10 @@ class Repo {
   // out). An empty `expected` is a bug of the caller: libgit2 would take it as "whatever" (RT-23).
   Result<> CompareAndSwapRef(const std::string& name, const Oid& expected, const Oid& target,
                              std::string_view log_message);
+  // Takes away the lock that a killed CompareAndSwapRef to `target` left beside the ref: one that
+  // holds `target`, or an empty one of this user's, made at or after `since_ns`, that nobody
+  // touches for a while (a running git fills its lock at once). Anybody else's stays.
+  Result<> ForgetRefLock(const std::string& name, const Oid& target, int64_t since_ns);
   // The work tree in which the branch is HEAD (or being rebased or bisected); empty: nowhere.
   Result<std::string> CheckedOutAt(const std::string& ref);
   Result<std::optional<std::string>> ConfigString(const std::string& key);

@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "base/sha256.h"
 #include "base/text.h"
 #include "publish/finish.h"
 #include "publish/intent.h"
+#include "publish/lfs_store.h"
 #include "publish/lock.h"
 #include "publish/publish.h"
 #include "publish/tree.h"
@@ -76,6 +78,21 @@ Result<std::vector<TreeChange>> MakeTreeChanges(const PublishContext& context,
     changes.push_back(BAWN_TRY(ToTreeChange(source, base, taken)));
   }
   return changes;
+}
+
+// Content before the pointers to it.
+Result<> StoreLfs(const PublishContext& context, const PreparedPublish& prepared) {
+  review::Source source{prepared.set, context.meta, &context.repo};
+  std::optional<LfsStore> store;
+  for (const Selection::Taken& taken : prepared.selection.taken) {
+    if (!taken.reviewed->lfs) continue;
+    const workspace::Change& change = taken.reviewed->change;
+    std::string bytes = BAWN_TRY(review::RawNew(source, change));
+    if (bytes.empty()) continue;
+    if (!store) store = BAWN_TRY(LfsStore::Open(context.repo, context.meta.common_dir));
+    BAWN_CHECK_OK(store->Add(Sha256Hex(bytes), bytes));
+  }
+  return {};
 }
 
 // The commits made inside, and one more for what the tree holds beyond them.
@@ -173,6 +190,7 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
   Published published = BAWN_TRY(AddCommits(context, prepared, request, tree));
   published.unsigned_although_asked = BAWN_TRY(context.repo.ConfigBool("commit.gpgsign", false));
   context.step();
+  BAWN_CHECK_OK(StoreLfs(context, prepared));
   BAWN_CHECK_OK(context.repo.WritePack());
   context.step();
   Intent intent = MakeIntent(prepared, published.commit);
@@ -193,6 +211,7 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
 Result<> RecoverPublish(const PublishContext& context) {
   std::optional<Intent> intent = BAWN_TRY(ReadIntent(context.dir));
   if (!intent) return {};
+  BAWN_CHECK_OK(context.repo.ForgetRefLock(intent->ref, intent->commit, intent->written_at_ns));
   std::optional<git::Oid> now = BAWN_TRY(context.repo.ReadRef(intent->ref));
   if (!now || *now != intent->commit) return Forget(context, *intent);  // the ref never moved
   BAWN_CHECK_OK(FinishPublish(context, *intent, nullptr));

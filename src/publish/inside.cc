@@ -138,6 +138,7 @@ Result<Inside> ReadInside(git::Repo& repo, const git::ObjectStream& stream,
   std::unordered_map<git::Oid, git::Oid> written;
   for (const InsideCommit& commit : inside.commits) {
     std::vector<git::Oid> parents;
+    parents.reserve(commit.text.parents.size());
     for (const git::Oid& parent : commit.text.parents) {
       parents.push_back(BAWN_TRY(TreeOfParent(repo, written, parent)));
     }

@@ -172,6 +172,7 @@ TEST_F(InsideTest, WhatOnlyTheWayHoldsIsJudgedToo) {
   ASSERT_FALSE(published);
   EXPECT_EQ(published.error().kind, "gated");
   std::vector<std::string> gated;
+  gated.reserve(last_.gated.size());
   for (const Named& one : last_.gated) gated.push_back(one.path + " " + one.rule);
   EXPECT_THAT(gated, testing::IsSupersetOf({"secret publish.history_only"}));
   EXPECT_THAT(published.error().message, HasSubstr(".envrc"));

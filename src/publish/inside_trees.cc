@@ -125,6 +125,7 @@ Result<> InsideTrees::Name(const Place& place, const std::string& name, const gi
     BAWN_CHECK_OK(Note(path, nullptr, first));
   }
   std::vector<git::Oid> below;
+  below.reserve(parents.size());
   for (const git::TreeEntry* parent : parents) below.push_back(IsTree(parent) ? parent->oid : "");
   bool any_tree =
       IsTree(now) || std::ranges::any_of(below, [](const git::Oid& oid) { return !oid.empty(); });

@@ -35,6 +35,7 @@ Result<std::optional<Intent>> ReadIntent(const workspace::SandboxDir& dir) {
   if (!text) return std::unexpected(std::move(text).error());
   Json json = BAWN_TRY(ParseJson(*text, {.bytes_max = kBytesMax, .depth_max = 4}));
   Intent intent;
+  intent.written_at_ns = BAWN_TRY(sys::Fstatat(dir.fd.get(), kName)).mtime_ns;
   intent.ref = json.GetString("ref");
   intent.commit = json.GetString("commit");
   intent.inside_tip = json.GetString("inside_tip");

@@ -23,6 +23,7 @@ struct Intent {
   git::Oid inside_tip;       // the commit inside that is now this one outside
   uint64_t index_inode = 0;  // of the prepared index (git/index_update.h)
   std::vector<CarriedPath> carried;
+  int64_t written_at_ns = 0;  // when it was noted; set by ReadIntent
 };
 
 bool HasIntent(const workspace::SandboxDir& dir);

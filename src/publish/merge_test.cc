@@ -35,6 +35,7 @@ class MergeTest : public PublishFixture {
     }
     last_ = *Select(review_, options);
     std::vector<Chosen> chosen;
+    chosen.reserve(last_.taken.size());
     for (const Selection::Taken& taken : last_.taken) {
       chosen.push_back({&taken.reviewed->change, taken.consented, taken.merged});
     }

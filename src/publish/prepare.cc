@@ -148,7 +148,8 @@ Result<PreparedPublish> PreparePublish(const PublishContext& context,
   }
   BAWN_CHECK_OK(ChooseParent(context, prepared));
   prepared.set = BAWN_TRY(workspace::ReadChanges(context.dir, context.meta, {}));
-  prepared.review = BAWN_TRY(review::MakeReview(prepared.set, context.meta, &context.repo, {}));
+  prepared.review =
+      BAWN_TRY(review::MakeReview(prepared.set, context.meta, &context.repo, {.lfs = request.lfs}));
   prepared.squash = request.squash;
   if (request.objects_fd >= 0 && !request.squash) {
     BAWN_CHECK_OK(LookInside(context, request.objects_fd, prepared));

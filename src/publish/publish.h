@@ -39,6 +39,7 @@ struct PublishRequest {
   std::string author_name, author_email;
   std::vector<std::string> paths, yes_paths;
   bool include_dirty = false;
+  bool lfs = false;          // publish/lfs_store.h
   bool merge = false;        // publish/merge.h
   bool squash = false;       // one commit, whatever was committed inside
   int objects_fd = -1;       // git/object_stream.h, borrowed; -1: nothing was committed inside

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "publish/test_publish.h"
 #include "sys/processes.h"
 
@@ -167,6 +170,33 @@ TEST_F(UpdateTreeTest, KilledAtEveryStepItIsAllOrNothing) {
   }
   EXPECT_GT(moved_rounds, 20);
   EXPECT_GT(still_rounds, 3);
+}
+
+// What a kill -9 inside of the ref's move leaves is taken away; a lock of the user's git never is.
+TEST_F(UpdateTreeTest, ALockOfOursBesideTheRefIsForgotten) {
+  CommitAndOpen();
+  git::Repo repo = *git::Repo::Open(meta_.git_dir);
+  const std::string lock = Tree(".git/refs/heads/main.lock");
+  const git::Oid ours(40, 'a');
+  Intent intent;
+  intent.ref = "refs/heads/main";
+  intent.commit = ours;
+  auto recover = [&](const std::string& text) {
+    EXPECT_TRUE(WriteIntent(dir_, intent));
+    std::ofstream(lock, std::ios::binary) << text;
+    EXPECT_TRUE(RecoverPublish({state_, dir_, meta_, repo}));
+    EXPECT_FALSE(HasIntent(dir_));
+    return fs::exists(lock);
+  };
+  EXPECT_FALSE(recover(ours + "\n"));
+  EXPECT_FALSE(recover(""));
+  EXPECT_TRUE(recover(std::string(40, 'b') + "\n"));
+  fs::remove(lock);
+  std::ofstream(lock).close();  // from before: the user's
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  EXPECT_TRUE(WriteIntent(dir_, intent));
+  EXPECT_TRUE(RecoverPublish({state_, dir_, meta_, repo}));
+  EXPECT_TRUE(fs::exists(lock));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/sha256.h"
 #include "base/text.h"
+#include "review/lfs.h"
 
 namespace bawn::review {
 
@@ -34,6 +35,7 @@ Result<std::string> NewContent(const Source& source, const Reviewed& reviewed) {
   const workspace::Change& change = reviewed.change;
   if (change.new_type != EntryType::kFile && change.new_type != EntryType::kSymlink) return "";
   std::string bytes = BAWN_TRY(RawNew(source, change));
+  if (reviewed.lfs) return LfsPointerText(Sha256Hex(bytes), bytes.size());
   if (change.new_type == EntryType::kSymlink || !BAWN_TRY(IsConverted(source, reviewed))) {
     return bytes;
   }

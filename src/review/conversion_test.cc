@@ -147,6 +147,22 @@ TEST_F(DriverTest, AttributesThatThePayloadWroteChangeNothing) {
   EXPECT_EQ(Find(review, ".gitattributes")->gate.rule_id, "gate.attributes");
 }
 
+TEST_F(DriverTest, LfsFilesBecomePointersOnRequest) {
+  scene_.Write("a.bin", "changed\n");
+  scene_.Write("new.bin", "new\n");
+  scene_.Write("empty.bin", "");
+  scene_.Write("forged.bin", Pointer("nobody has this\n"));
+  scene_.Write("secret.txt", "changed\n");
+  const Review review = scene_.Make({.lfs = true});
+  EXPECT_EQ(Find(review, "a.bin")->new_oid, git::Repo::HashBlob(Pointer("changed\n")));
+  EXPECT_EQ(Find(review, "new.bin")->new_oid, git::Repo::HashBlob(Pointer("new\n")));
+  EXPECT_EQ(Find(review, "empty.bin")->new_oid, git::Repo::HashBlob(""));
+  EXPECT_TRUE(Find(review, "a.bin")->in_commit && Find(review, "a.bin")->lfs);
+  EXPECT_THAT(Refusal(review, "forged.bin"), HasSubstr("publish.lfs"));
+  EXPECT_THAT(Refusal(review, "secret.txt"), HasSubstr("publish.filter"));
+  EXPECT_FALSE(Ran());
+}
+
 TEST_F(DriverTest, TheUsersOwnEditOfAnLfsFileIsUncommitted) {
   scene_.repo.Write("a.bin", "the user's edit\n");
   scene_.Do("chmod +x a.bin");

@@ -15,6 +15,7 @@ namespace {
 using workspace::EntryType;
 
 constexpr std::string_view kOwnGit = "; apply it, then commit with your own git";
+constexpr std::string_view kOwnGitOr = "; or apply it, then commit with your own git";
 
 void Refuse(Reviewed* reviewed, std::string_view rule, std::string why) {
   reviewed->refused = std::move(why);
@@ -160,8 +161,12 @@ Result<> Judge::Filtered(Reviewed* reviewed, const git::TreeEntry* base,
   const bool untouched = change.old_type == EntryType::kFile && new_raw == old_raw;
   if (base != nullptr && (is_base(new_raw) || (!lfs && untouched))) {
     reviewed->new_oid = base->oid;
+  } else if (lfs && settings_.lfs && !ParseLfsPointer(new_raw)) {
+    reviewed->lfs = true;
+    reviewed->new_oid = git::Repo::HashBlob(LfsPointerText(Sha256Hex(new_raw), new_raw.size()));
   } else if (lfs) {
-    Refuse(reviewed, "publish.lfs", "Git LFS would store it elsewhere" + std::string(kOwnGit));
+    Refuse(reviewed, "publish.lfs",
+           "Git LFS would store it elsewhere: --lfs does so" + std::string(kOwnGitOr));
   } else if (!how.filter.empty()) {
     Refuse(reviewed, "publish.filter",
            "the filter driver '" + EscapeName(how.filter) + "' is not run" + std::string(kOwnGit));

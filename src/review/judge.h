@@ -24,6 +24,7 @@ class Judge {
     bool file_mode = true;       // core.fileMode
     bool symlinks = true;        // core.symlinks
     bool refuse_unsafe = false;  // core.safecrlf=true
+    bool lfs = false;            // ReviewOptions::lfs
   };
   static Result<Settings> ReadSettings(git::Repo* repo, bool names_only);
   Judge(const Source& source, const Settings& settings, BaseTree base,

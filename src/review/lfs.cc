@@ -27,4 +27,10 @@ std::optional<LfsPointer> ParseLfsPointer(std::string_view blob) {
   return pointer;
 }
 
+std::string LfsPointerText(std::string_view sha256, uint64_t size) {
+  if (size == 0) return {};
+  return "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(sha256) +
+         "\nsize " + std::to_string(size) + "\n";
+}
+
 }  // namespace bawn::review

@@ -15,4 +15,7 @@ struct LfsPointer {
 };
 std::optional<LfsPointer> ParseLfsPointer(std::string_view blob);
 
+// What git-lfs puts into the repository for this content: nothing for an empty file.
+std::string LfsPointerText(std::string_view sha256, uint64_t size);
+
 }  // namespace bawn::review

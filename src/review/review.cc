@@ -35,7 +35,8 @@ Result<Review> MakeReview(const workspace::ChangeSet& set, const workspace::Sand
   review.digest = set.digest;
   review.base_changed_since_open = set.base_changed_since_open;
   const Source source{.set = set, .meta = meta, .repo = repo};
-  const Judge::Settings settings = BAWN_TRY(Judge::ReadSettings(repo, options.names_only));
+  Judge::Settings settings = BAWN_TRY(Judge::ReadSettings(repo, options.names_only));
+  settings.lfs = options.lfs;
   const workspace::Remembered nothing;
   const workspace::Divergence divergence =
       BAWN_TRY(workspace::Divergence::Make(meta, set.lower.get(), nothing));

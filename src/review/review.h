@@ -32,6 +32,7 @@ struct Reviewed {
   // with `ignored`, `refused` or a gate of kind kNever.
   bool in_commit = false;
   plan::GateVerdict gate;
+  bool lfs = false;          // stored as a pointer, the content goes to the LFS store
   std::string refused;       // publish of this path is refused: reason with the driver's name
   std::string refused_rule;  // "publish.lfs", "publish.filter", "publish.submodule", …
   std::string note;          // said beside the path: line ends that a checkout would change
@@ -53,6 +54,7 @@ struct Review {
 struct ReviewOptions {
   bool names_only = false;  // no conversion, no oids, no line counts, no renames, nothing dropped
   bool stat = false;
+  bool lfs = false;  // files of Git LFS become pointers (--lfs); else publish of them is refused
   std::vector<std::string> paths = {};  // limit to these prefixes; empty: all
 };
 

@@ -82,7 +82,7 @@ struct PublishOptions {
   SandboxSelector sandbox;
   std::string branch, message, reviewed;
   bool unreviewed = false, squash = false, include_dirty = false, update_tree = false;
-  bool merge = false;
+  bool merge = false, lfs = false;
   std::vector<std::string> paths, yes_paths;
 };
 

@@ -150,6 +150,7 @@ Result<Json> LocalBawn::Publish(const PublishOptions& options, const Confirm& co
   request["message"] = options.message;
   request["reviewed"] = options.reviewed;
   request["unreviewed"] = options.unreviewed;
+  request["lfs"] = options.lfs;
   request["merge"] = options.merge;
   request["squash"] = options.squash;
   request["include_dirty"] = options.include_dirty;

@@ -16,6 +16,7 @@ Result<publish::PublishRequest> RequestOf(const Json& request) {
   }
   out.paths = BAWN_TRY(NamesMember(request, "paths"));
   out.yes_paths = BAWN_TRY(NamesMember(request, "yes_paths"));
+  out.lfs = BAWN_TRY(FlagMember(request, "lfs"));
   out.merge = BAWN_TRY(FlagMember(request, "merge"));
   out.squash = BAWN_TRY(FlagMember(request, "squash"));
   out.update_tree = BAWN_TRY(FlagMember(request, "update_tree"));

@@ -11,7 +11,7 @@
 //              digest_only writes the digest and a newline there, json the review, names_only the
 //              names, one a line (escaped) or each ended by NUL (as they are)
 //     publish  {branch, message, author {name, email}, paths[], reviewed, unreviewed, yes_paths[],
-//               merge, squash, include_dirty, update_tree, objects: is there a stream of the
+//               lfs, merge, squash, include_dirty, update_tree, objects: is there a stream of the
 //               objects of commits made inside (git/object_stream.h) on descriptor 4}
 //              -> Prepared {digest, summary {added, modified, deleted}, refused[], gated[],
 //                           builds[], notes[], merged[], unrecorded[], ignored, not_named, branch,

@@ -105,7 +105,7 @@ _bawn() {
     run) options='-w --workspace --ephemeral --keep --keep-for --in --name --level --profile --ro --rw --hide --show --env --pass-env --secret --memory --cpu --pids --disk --inodes --output --timeout --idle-timeout --best-effort --receipt --status-fd -q --quiet --no-log -t --tty -T --no-tty -h --help' ;;
     shell) options='-w --workspace --ephemeral --keep --keep-for --in --name --level --profile --ro --rw --hide --show --env --pass-env --secret --memory --cpu --pids --disk --inodes --output --timeout --idle-timeout --best-effort --receipt --status-fd -q --quiet --no-log -t --tty -T --no-tty -h --help' ;;
     diff) options='-w --workspace --stat --names -z --null --digest --ignored --exit-code --path --json -h --help' ;;
-    publish) options='-w --workspace -b --branch -m --message --path --reviewed --unreviewed --yes-path --merge --squash --include-dirty --update-tree --json -h --help' ;;
+    publish) options='-w --workspace -b --branch -m --message --path --reviewed --unreviewed --yes-path --merge --squash --include-dirty --lfs --update-tree --json -h --help' ;;
     apply) options='-w --workspace --path --reviewed --unreviewed --yes-path --merge --undo --json -h --help' ;;
     discard) options='-w --workspace -a --all --older -y --yes --json -h --help' ;;
     list) options='-w --workspace -a --all --json -h --help' ;;

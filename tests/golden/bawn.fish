@@ -119,6 +119,7 @@ complete -c bawn -n '__bawn_takes publish apply' -l yes-path -r -F -d 'yes to th
 complete -c bawn -n '__bawn_takes publish apply' -l merge -d 'merge with what you changed in the same files since; conflicts are left alone by name'
 complete -c bawn -n '__bawn_takes publish' -l squash -d 'one commit of what the tree holds now; commits made inside stay there'
 complete -c bawn -n '__bawn_takes publish' -l include-dirty -d 'also commit your own uncommitted changes that the job built on'
+complete -c bawn -n '__bawn_takes publish' -l lfs -d 'store files of Git LFS as it would: a pointer, and the content in the repository\'s LFS store'
 complete -c bawn -n '__bawn_takes publish' -l update-tree -d 'publish to the branch checked out here and move the work tree with it'
 complete -c bawn -n '__bawn_takes apply' -l undo -d 'put back what the last apply replaced'
 complete -c bawn -n '__bawn_takes discard list' -s a -l all -d 'discard: every sandbox that is not live; list: every sandbox; of all work trees'

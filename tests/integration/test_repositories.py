@@ -227,3 +227,27 @@ def test_no_program_of_the_repository_runs_outside(box):
     box.bawn("diff", cwd=repo).expect(0)
     box.bawn("publish", "-m", "x", "--unreviewed", "--branch", "bawn/x", cwd=repo).expect(0)
     check(not box.exists(mark), "a program of the repository ran outside")
+
+
+def test_lfs_files_are_stored_as_git_lfs_would(box):
+    """RT-08: a pointer and an object, without running git-lfs; git-lfs itself agrees."""
+    repo = box.repo(files={".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n"})
+    box.git("lfs", "install", "--local", cwd=repo)
+    box.write(f"{repo}/a.bin", b"a\0" * 50_000)
+    box.commit(repo, "large")
+    script = "printf 'b\\0c\\0' >a.bin; echo new >n.bin; : >empty.bin; echo t >t.txt"
+    box.shell(script, cwd=repo).expect(0)
+    publish = ("publish", "-m", "x", "--unreviewed")
+    run = box.bawn(*publish, "--branch", "bawn/without", cwd=repo).expect(1)
+    check(has_word(run.err, "a.bin", "n.bin", "--lfs"), run.told())
+    box.bawn(*publish, "--branch", "bawn/x", "--lfs", cwd=repo).expect(0)
+    box.git("checkout", "-q", "bawn/x", cwd=repo)
+    with open(f"{repo}/a.bin", "rb") as file:
+        equal(file.read(), b"b\0c\0", "a.bin, as git-lfs checks it out")
+    equal(box.read("repo/n.bin"), "new\n", "n.bin")
+    for name in ("a.bin", "n.bin", "empty.bin"):
+        added = box.git("hash-object", f"--path={name}", name, cwd=repo)
+        equal(box.git("rev-parse", f"bawn/x:{name}", cwd=repo), added, f"as git add: {name}")
+    equal(box.git("status", "--porcelain", cwd=repo), "", "status")
+    check(has_word(box.git("lfs", "fsck", cwd=repo), "OK"), "git lfs fsck")
+    box.git("fsck", "--strict", "--no-dangling", cwd=repo)

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "contain/cgroup.h"
 #include "plan/level.h"
 #include "wire/control.h"
 
@@ -25,6 +26,12 @@ struct Sandbox {
   UniqueFd control;  // SOCK_SEQPACKET, frames of wire/control.h
   UniqueFd pid1;     // pidfd; readable when pid 1 is gone and with it every process of the sandbox
   int pid1_number = 0;  // for display only
+  // Below `isolated` "pid 1" is no such thing: it ends the others itself, at the end of `control`,
+  // and must not be killed before it has.
+  bool has_pid_namespace = true;
+  std::optional<Cgroup> group;          // at `bounded`; ended by Destroy
+  std::vector<wire::LayerFact> layers;  // what the engine itself read back
+  TreeUsage usage;                      // of `group`, read by Destroy before it went
 };
 
 struct ProvisionRequest {
@@ -38,6 +45,7 @@ struct ProvisionRequest {
     uint32_t count = 0;
   };
   std::optional<IdRange> ids;
+  std::optional<Cgroup> group;  // at `bounded`: limits set, nobody in it yet
 };
 
 // The three standard streams of a job, or none of them when its JobSpec asks for a pty.

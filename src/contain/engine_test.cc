@@ -249,7 +249,7 @@ TEST(EngineTest, BrokenInputEndsEverything) {
   EXPECT_TRUE(enclosure.Gone(2000));
 
   Enclosure lost;
-  lost.plan.level = plan::Level::kRestricted;
+  lost.plan.level = plan::Level::kGuest;
   EXPECT_FALSE(lost.Start());
   EXPECT_EQ(lost.setup_failed->stage, "level");
 }

@@ -12,7 +12,7 @@ using plan::OpKind;
 using plan::Source;
 
 // First word of each value: programs of different builds must not read each other's bytes.
-constexpr uint32_t kPlanFormat = 0x314e4c50;     // "PLN1"
+constexpr uint32_t kPlanFormat = 0x324e4c50;     // "PLN2"
 constexpr uint32_t kJobSpecFormat = 0x31424f4a;  // "JOB1"
 constexpr size_t kPathBytesMax = 4095;           // PATH_MAX without its NUL
 constexpr size_t kHostnameBytesMax = 64;         // sethostname(2)
@@ -121,6 +121,9 @@ struct Put {
     w.Uint(l.file_bytes), w.Uint(l.user_namespaces_max);
     w.Uint(l.inotify_watches_max), w.Uint(l.inotify_instances_max);
   }
+  void operator()(const plan::TreeLimits& t) {
+    w.Uint(t.memory_bytes), w.Uint(t.pids), w.Uint(t.cpus_milli);
+  }
   void operator()(const plan::CanaryTargets& c) {
     w.Bytes(c.outside_file), w.Bytes(c.pathname_socket), w.Bytes(c.abstract_socket);
     w.Uint(c.host_pid);
@@ -177,7 +180,8 @@ std::string EncodePlan(const plan::Plan& plan) {
   for (const Op& op : plan.ops) put(op);
   w.Uint(static_cast<uint32_t>(plan.landlock.size()));
   for (const LandlockRule& rule : plan.landlock) w.Bytes(rule.path), w.Enum(rule.rights);
-  w.Strings(plan.syscall_profiles), put(plan.limits), put(plan.canaries), w.Bool(plan.job_domains);
+  w.Strings(plan.syscall_profiles), put(plan.limits), put(plan.tree), put(plan.canaries),
+      w.Bool(plan.job_domains);
   return w.Take();
 }
 
@@ -201,10 +205,22 @@ Result<plan::Plan> DecodePlan(std::string_view bytes) {
     rule.path = r.Bytes(kPathBytesMax), rule.rights = r.Enum(plan::PathRights::kLast);
   }
   plan.syscall_profiles = r.Strings(), plan.limits = get.GetLimits();
+  for (uint64_t* value : {&plan.tree.memory_bytes, &plan.tree.pids, &plan.tree.cpus_milli}) {
+    *value = r.Uint<uint64_t>();
+  }
   plan.canaries = get.GetCanaries(), plan.job_domains = r.Bool();
   BAWN_CHECK_OK(r.Finish());
   BAWN_CHECK_OK(CheckPlan(plan));
   return plan;
+}
+
+Result<plan::Level> DecodeLevel(std::string_view bytes) {
+  wire::Reader r(bytes);
+  bool ours = r.Uint<uint32_t>() == kPlanFormat;
+  (void)r.Bytes(kPathBytesMax), (void)r.Bytes(kHostnameBytesMax);
+  auto level = r.Enum(plan::Level::kGuest);
+  if (!ours || !r.ok()) return Fail(ErrorCode::kInternal, "not a plan of this build");
+  return level;
 }
 
 std::string EncodeJobSpec(const plan::JobSpec& spec) {

@@ -12,6 +12,8 @@ namespace bawn::contain {
 
 std::string EncodePlan(const plan::Plan& plan);
 Result<plan::Plan> DecodePlan(std::string_view bytes);
+// The level alone, without decoding the rest.
+Result<plan::Level> DecodeLevel(std::string_view bytes);
 std::string EncodeJobSpec(const plan::JobSpec& spec);
 Result<plan::JobSpec> DecodeJobSpec(std::string_view bytes);
 

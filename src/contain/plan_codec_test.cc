@@ -34,6 +34,7 @@ plan::Plan FullPlan() {
   plan.landlock = {{"/", plan::PathRights::kRead}, {"/dev/null", plan::PathRights::kDevice}};
   plan.syscall_profiles = {"browser"};
   plan.limits = {2, 3, 4, 5, 6, 7, 8, 9};
+  plan.tree = {10, 11, 12};
   plan.canaries = {"/o", "/s", "abstract", 77};
   return plan;
 }
@@ -57,6 +58,8 @@ TEST(PlanCodecTest, PlanRoundTrips) {
   EXPECT_EQ(back->ops[0].upper.ino, 6u);
   EXPECT_EQ(back->ops[2].content, std::string("a\0b", 3));
   EXPECT_EQ(back->limits.inotify_instances_max, 9u);
+  EXPECT_EQ(back->tree.memory_bytes, 10u);
+  EXPECT_EQ(back->tree.cpus_milli, 12u);
   EXPECT_EQ(back->canaries.host_pid, 77u);
   EXPECT_TRUE(back->job_domains && back->ids_from_range);
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/ids.h"
+#include "contain/cgroup.h"
 #include "contain/probe_child.h"
 #include "contain/probes.h"
 #include "sys/files.h"
@@ -194,7 +195,7 @@ plan::Level HighestLevel(const std::vector<ProbeFact>& facts) {
   if (!all_ok({"userns", "namespaces", "second_userns", "namespace_lid", "proc", "network",
                "overlay_userxattr", "overlay_volatile", "detached_exec", "pidfd",
                "sealed_memfd"})) {
-    return plan::Level::kRestricted;
+    return root ? plan::Level::kNone : plan::Level::kRestricted;  // as root it is not offered
   }
   return is_ok("cgroup") ? plan::Level::kBounded : plan::Level::kIsolated;
 }

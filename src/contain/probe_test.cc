@@ -194,6 +194,10 @@ TEST(HighestLevelTest, RootWithoutSubuidStartsNothing) {
   EXPECT_EQ(HighestLevel(facts), Level::kBounded);
   facts.back().state = "missing";
   EXPECT_EQ(HighestLevel(facts), Level::kNone);
+  facts = AllOk();
+  facts.push_back({"subuid", "ok", "", ""});
+  facts[2].state = "missing";  // userns: an ordinary user still had restricted
+  EXPECT_EQ(HighestLevel(facts), Level::kNone);
 }
 
 }  // namespace

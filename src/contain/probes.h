@@ -36,10 +36,4 @@ Result<std::string> ProbeSeccomp();
 Result<std::string> ProbePidfd();
 Result<std::string> ProbeSealedMemfd();
 
-// ---- probe_cgroup.cc
-
-// A child group of the caller's own in the hierarchies of memory, pids and cpu, with a limit in
-// each; removed again.
-Result<std::string> ProbeCgroup();
-
 }  // namespace bawn::contain

@@ -46,8 +46,18 @@ class Guard {
   void Send(const wire::FromInit& frame, int fd) {
     std::vector<int> fds;
     if (fd >= 0) fds.push_back(fd);
-    // Pid 1 is gone when this fails, and with it soon everything here.
-    if (!sys::SendPacket(channel_.get(), wire::Encode(frame), fds)) _exit(kGuardFailed);
+    if (!sys::SendPacket(channel_.get(), wire::Encode(frame), fds)) Abandon();
+  }
+  // Pid 1 is gone or out of its mind. In a pid namespace everything here ends with it; elsewhere
+  // (`restricted`) nobody else can end this job any more.
+  [[noreturn]] void Abandon() {
+    int64_t deadline = MonotonicNs() + kKillDeadlineNs;
+    do {
+      (void)sys::Kill(-1, SIGKILL);
+      while (sys::ReapAnyChild().pid > 0) {
+      }
+    } while (sys::ReapAnyChild().pid == 0 && MonotonicNs() < deadline);
+    _exit(kGuardFailed);
   }
   bool Reap(Watch* main);  // true: no child is left
   void OnOrder(Watch* main);
@@ -90,9 +100,9 @@ bool Guard::KillDomain(Watch* main) {
 void Guard::OnOrder(Watch* main) {
   Result<sys::Packet> packet =
       sys::ReceivePacket(channel_.get(), wire::kControlFrameBytesMax, true);
-  if (!packet || packet->eof) _exit(kGuardFailed);
+  if (!packet || packet->eof) Abandon();
   Result<wire::ToInit> order = wire::DecodeToInit(packet->bytes);
-  if (!order) _exit(kGuardFailed);
+  if (!order) Abandon();
   if (const auto* signal = std::get_if<wire::SignalJob>(&*order)) {
     if (main->running()) main->Signal(static_cast<int>(signal->signal));
   } else if (std::holds_alternative<wire::KillJob>(*order)) {
@@ -107,7 +117,7 @@ void Guard::Run(Watch main) {
   while (true) {
     std::array<pollfd, 3> wait = {
         {{channel_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}, {main.channel(), POLLIN, 0}}};
-    if (poll(wait.data(), wait.size(), -1) < 0 && errno != EINTR) _exit(kGuardFailed);
+    if (poll(wait.data(), wait.size(), -1) < 0 && errno != EINTR) Abandon();
     if (wait[2].revents != 0) main.OnChannel(post);
     if (wait[1].revents != 0 && Reap(&main)) _exit(0);
     if (wait[0].revents != 0) OnOrder(&main);

@@ -12,6 +12,7 @@
 #include "contain/canary.h"
 #include "contain/plan_codec.h"
 #include "init/build.h"
+#include "init/plain.h"
 #include "init/serve.h"
 #include "sys/files.h"
 #include "sys/identity.h"
@@ -93,10 +94,11 @@ void InitMain() {
   Result<UniqueFd> signals = sys::ChildSignalFd();
   if (!signals) Refuse("signals", signals.error());
   std::string stage;
-  Result<Built> built = Build(*plan, TakeSlots(), &stage);
+  bool namespaces = plan->level >= plan::Level::kIsolated;
+  Result<Built> built = namespaces ? Build(*plan, TakeSlots(), &stage) : BuildPlain(&*plan, &stage);
   if (!built) Refuse(stage, built.error());
-  std::vector<int> kept = {
-      0, 1, 2, kControlFd, signals->get(), built->file_ruleset.get(), built->oom_score_adj.get()};
+  std::vector<int> kept = {0, 1, 2, kControlFd, signals->get(), built->oom_score_adj.get()};
+  if (built->file_ruleset.valid()) kept.push_back(built->file_ruleset.get());
   if (built->scope_ruleset.valid()) kept.push_back(built->scope_ruleset.get());
   Result<> checked = CheckDescriptors(kept);
   if (!checked) Refuse("descriptors", checked.error());

@@ -70,6 +70,7 @@ Result<UniqueFd> Stdio(const Walls& walls, const plan::JobSpec& spec, const JobS
 }
 
 Result<> EnterWalls(const Walls& walls, std::string* stage) {
+  if (walls.plan->level == plan::Level::kNone) return {};
   *stage = "landlock";
   if (int error = contain::EnterRuleset(walls.file_ruleset); error != 0) {
     return FailErrno(error, "landlock_restrict_self");
@@ -98,13 +99,19 @@ Result<plan::JobSpec> Prepare(const Walls& walls, const JobStart& start, std::st
   return spec;
 }
 
-// The job's own two walls, seen from behind them: pid 1 has the same user, so only the domain's
-// scope refuses a signal to it.
-std::vector<wire::LayerFact> ReadBackWalls() {
-  bool scoped = kill(1, 0) < 0 && errno == EPERM;
+// The job's own two walls, seen from behind them: pid 1 (without a pid namespace: the job's guard)
+// has the same user, so only the domain's scope refuses a signal to it.
+std::vector<wire::LayerFact> ReadBackWalls(plan::Level level) {
+  if (level == plan::Level::kNone) {
+    return {{"landlock", wire::LayerState::kOff, "level none"},
+            {"seccomp", wire::LayerState::kOff, "level none"}};
+  }
+  int outside = level == plan::Level::kRestricted ? getppid() : 1;
+  bool scoped = kill(outside, 0) < 0 && errno == EPERM;
   bool filtered = sys::SeccompMode() == 2;
   auto state = [](bool held) { return held ? wire::LayerState::kHeld : wire::LayerState::kFailed; };
-  return {{"landlock", state(scoped), scoped ? "signal to pid 1: EPERM" : "pid 1 can be signalled"},
+  return {{"landlock", state(scoped),
+           scoped ? "signal to pid 1 or the guard: EPERM" : "it can be signalled"},
           {"seccomp", state(filtered), filtered ? "read back: mode 2" : "no filter"}};
 }
 
@@ -137,7 +144,7 @@ void RunJob(const Walls& walls, JobStart start, UniqueFd channel) {
   UniqueFd master;
   Result<plan::JobSpec> spec = Prepare(walls, start, &stage, &master);
   if (!spec) Fail(channel.get(), start.job, stage, spec.error().sys_errno, spec.error().message);
-  std::vector<wire::LayerFact> canaries = ReadBackWalls();
+  std::vector<wire::LayerFact> canaries = ReadBackWalls(walls.plan->level);
   for (wire::LayerFact& fact : contain::RunCanaries(walls.plan->canaries, walls.plan->level)) {
     canaries.push_back(std::move(fact));
   }

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "init/end.h"
 #include "init/jobs.h"
 #include "sys/files.h"
 #include "sys/signals.h"
@@ -21,12 +22,6 @@ namespace {
 
 constexpr int kJobOomBonus = 200;
 constexpr int kOomMax = 1000;
-
-// Everything in the namespace dies with its pid 1, reaped by the kernel.
-[[noreturn]] void End() {
-  (void)sys::Kill(-1, SIGKILL);
-  _exit(0);
-}
 
 // Pid 1's own oom_score_adj, raised while a child is forked: children inherit it, and a job could
 // not write its own (the file belongs to root while a process is not dumpable).
@@ -53,6 +48,7 @@ class Server {
   [[noreturn]] void Run();
 
  private:
+  [[noreturn]] void End() { EndTree(walls_.plan->level, 0); }
   void Send(const wire::FromInit& frame, int fd);
   void OnControl();
   void OnStart(uint32_t id, std::vector<UniqueFd> fds);

@@ -52,6 +52,8 @@ class Keeper {
   void Settle();
   void Fail(std::string stage, int sys_errno, std::string text);
   bool OutputsEnded() const;
+  void OnTree();
+  void AddUsage();
   void AddLayers(const std::vector<wire::LayerFact>& facts);
 
   JobRun run_;
@@ -108,6 +110,11 @@ Result<> Keeper::Start() {
   contain::JobStreams inner;
   BAWN_CHECK_OK(MakeStreams(&inner));
   sandbox_ = BAWN_TRY(run_.engine->Provision(std::move(run_.provision)));
+  AddLayers(sandbox_.layers);
+  for (const wire::LayerFact& fact : sandbox_.layers) {
+    if (fact.state == wire::LayerState::kHeld) continue;
+    return bawn::Fail(ErrorCode::kUnavailable, fact.name + ": " + fact.verified_by);
+  }
   timers_.setup = MonotonicNs() + kSetupDeadlineMs * kMs;
   return run_.engine->Execute(sandbox_, kJob, run_.job_spec.get(), std::move(inner));
 }
@@ -115,13 +122,19 @@ Result<> Keeper::Start() {
 Result<JobReport> Keeper::Run() {
   Result<> started = Start();
   if (!started && !sandbox_.pid1.valid()) return std::unexpected(started.error());
-  if (!started) Fail("execute", started.error().sys_errno, started.error().message);
+  if (!started) {  // what the sandbox said before it ended is the better reason
+    while (!done_ && OnControl()) {
+    }
+    if (!done_) Fail("execute", started.error().sys_errno, started.error().message);
+  }
   while (!done_) {
     Result<> turn = Turn();
     if (!turn) Fail("keeper", turn.error().sys_errno, turn.error().message);
   }
   if (terminal_) terminal_->Stop();
+  if (sandbox_.group) OnTree();  // what happened since the last look counts too
   Result<> gone = run_.engine->Destroy(&sandbox_, kGoneDeadlineMs);
+  AddUsage();
   if (!gone) report_.remaining.push_back(gone.error().message);
   Settle();
   for (auto* stream : {&out_, &err_}) {
@@ -148,10 +161,18 @@ Result<> Keeper::Turn() {
   }
   if (in_ && in_->wants_source()) watch(in_->source(), POLLIN);
   if (in_ && in_->wants_sink()) watch(in_->sink(), POLLOUT);
+  size_t tree = items.size();
+  if (sandbox_.group) {
+    const std::vector<pollfd>& watches = sandbox_.group->watches();
+    items.insert(items.end(), watches.begin(), watches.end());
+  }
   BAWN_CHECK_OK(sys::Poll(&items, timers_.WaitMs(MonotonicNs())));
   if (items[2].revents != 0) OnSignals();
   BAWN_CHECK_OK(PumpOutput());
   BAWN_CHECK_OK(PumpInput(items));
+  for (size_t i = tree; i < items.size(); ++i) {
+    if (items[i].revents != 0) OnTree();
+  }
   if (items[0].revents != 0) BAWN_CHECK_OK(OnControl());
   if (items[1].revents != 0 && !exited_) {
     // pid 1 died on its own. Its last frames may still be in the socket.
@@ -162,6 +183,23 @@ Result<> Keeper::Turn() {
   OnTimers(MonotonicNs());
   if (exited_ && OutputsEnded()) done_ = true;
   return {};
+}
+
+// The tree ran into a limit of its control group: the whole sandbox is the unit, as with every
+// other limit, and it ends now.
+void Keeper::OnTree() {
+  plan::KilledBy violated = sandbox_.group->Violated();
+  if (violated == plan::KilledBy::kNothing || killing_ != plan::KilledBy::kNothing) return;
+  killing_ = violated;
+  done_ = true;
+}
+
+void Keeper::AddUsage() {
+  const contain::TreeUsage& usage = sandbox_.usage;
+  report_.whole_tree = usage.memory_peak_bytes.has_value();
+  if (usage.cpu_ms) report_.cpu_ms = usage.cpu_ms;
+  if (usage.memory_peak_bytes) report_.memory_peak_bytes = usage.memory_peak_bytes;
+  report_.pids_peak = usage.pids_peak;
 }
 
 bool Keeper::OutputsEnded() const { return (!out_ || out_->ended()) && (!err_ || err_->ended()); }
@@ -216,6 +254,11 @@ void Keeper::OnFrame(const wire::FromInit& frame, std::vector<UniqueFd> fds) {
     Fail(refused->stage, static_cast<int>(refused->sys_errno), refused->text);
   } else if (const auto* exited = std::get_if<wire::JobExited>(&frame)) {
     OnExited(*exited);
+  } else if (const auto* killed = std::get_if<wire::TreeKilled>(&frame)) {
+    if (killed->by <= static_cast<uint32_t>(plan::KilledBy::kOutput)) {
+      killing_ = static_cast<plan::KilledBy>(killed->by);
+    }
+    done_ = true;
   }
 }
 

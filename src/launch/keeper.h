@@ -54,7 +54,8 @@ struct JobRun {
 struct JobReport {
   plan::Outcome outcome;
   std::vector<plan::LayerReport> layers;
-  std::optional<uint64_t> cpu_ms, memory_peak_bytes;
+  std::optional<uint64_t> cpu_ms, memory_peak_bytes, pids_peak;
+  bool whole_tree = false;  // the three figures are of the sandbox's control group
   plan::StreamReport out, err;
   std::vector<std::string> remaining;
   std::string failure;  // setup_failed: stage and call; empty otherwise

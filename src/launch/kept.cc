@@ -49,6 +49,7 @@ class KeptServer {
   bool AnyRunning() const;
   int WaitMs(int64_t now) const;
   void OnTime(int64_t now);
+  void OnTree();
 
   KeptSandbox kept_;
   contain::Sandbox sandbox_;
@@ -78,17 +79,36 @@ Result<> KeptServer::Turn() {
   for (const auto& client : clients_) {
     items.push_back({client->left ? -1 : client->fd.get(), POLLIN, 0});
   }
+  size_t clients_end = items.size();
+  if (sandbox_.group) {
+    const std::vector<pollfd>& watches = sandbox_.group->watches();
+    items.insert(items.end(), watches.begin(), watches.end());
+  }
   BAWN_CHECK_OK(sys::Poll(&items, WaitMs(MonotonicNs())));
+  for (size_t i = clients_end; i < items.size(); ++i) {
+    if (items[i].revents != 0) OnTree();
+  }
   if (items[0].revents != 0) OnInit();
   if (items[1].revents != 0) ended_ = true;
   // By index of the poll list: OnListener only appends, removal is at the end.
-  for (size_t i = 3; i < items.size(); ++i) {
+  for (size_t i = 3; i < clients_end; ++i) {
     if (items[i].revents != 0) OnClient(clients_[i - 3].get());
   }
   if (items[2].revents != 0) OnListener();
   OnTime(MonotonicNs());
   std::erase_if(clients_, [](const auto& client) { return client->left && !client->running; });
   return {};
+}
+
+// Groups are per sandbox, not per job: a limit of the tree ends every job in it, and each client
+// hears why.
+void KeptServer::OnTree() {
+  plan::KilledBy violated = sandbox_.group->Violated();
+  if (violated == plan::KilledBy::kNothing || ended_) return;
+  for (auto& client : clients_) {
+    if (!client->left) Send(client.get(), wire::TreeKilled{static_cast<uint32_t>(violated)});
+  }
+  ended_ = true;
 }
 
 void KeptServer::OnListener() {
@@ -123,6 +143,7 @@ void KeptServer::OnInit() {
 void KeptServer::Route(wire::FromInit frame, const std::vector<UniqueFd>& fds) {
   if (const auto* ready = std::get_if<wire::Ready>(&frame)) {
     ready_ = *ready;
+    ready_->layers.insert(ready_->layers.begin(), sandbox_.layers.begin(), sandbox_.layers.end());
     for (auto& client : waiting_) {
       Send(client.get(), *ready_, {sandbox_.pid1.get()});
       clients_.push_back(std::move(client));

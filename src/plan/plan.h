@@ -79,6 +79,13 @@ struct ProcessLimits {
   uint64_t inotify_instances_max = 128;
 };
 
+// Limits of the whole tree, held by control groups at `bounded` only; 0 means "not set".
+struct TreeLimits {
+  uint64_t memory_bytes = 0;
+  uint64_t pids = 0;  // of the payload: pid 1 and the guards come on top
+  uint64_t cpus_milli = 0;
+};
+
 // What the canaries need to know of the outside. Everything here must be refused.
 struct CanaryTargets {
   std::string outside_file;     // an existing host file the caller can write
@@ -98,6 +105,7 @@ struct Plan {
   std::vector<LandlockRule> landlock;
   std::vector<std::string> syscall_profiles;  // "browser", "debug"
   ProcessLimits limits;
+  TreeLimits tree;
   CanaryTargets canaries;
   bool job_domains = false;  // one Landlock domain and a guard process per job (RT-14)
 };

@@ -119,8 +119,14 @@ Result<Compiled> Compile(const Policy& policy, const JobRequest& request,
   if (build.has_view()) {
     BAWN_CHECK_OK(AddView(&build));
   } else if (level == Level::kRestricted) {
+    build.Note(plan::Verdict::kDeny, "network", "level.restricted", kBuiltIn,
+               "no sockets but connected pairs: below level isolated the host's network is there");
     BAWN_CHECK_OK(AddRestrictedView(&build));
   } else {
+    build.Note(plan::Verdict::kAllow, "network", "level.none", kCommandLine,
+               "level none: the host's network is open");
+    build.Note(plan::Verdict::kAllow, "view:/", "level.none", kCommandLine,
+               "level none: every file of the user is open, changes are made in place");
     build.home = host.home;
     build.user_name = host.user_name;
     build.shell = host.shell;

@@ -484,6 +484,10 @@ TEST(RestrictedTest, HasNoOpsAndAnAllowlistOfHostPaths) {
   EXPECT_TRUE(readable.contains("/data/set"));
   EXPECT_FALSE(readable.contains("/"));
   EXPECT_FALSE(readable.contains("/home/ada"));
+  EXPECT_TRUE(readable.contains("/proc")) << "read only: oom_score_adj of others is there";
+  EXPECT_FALSE(readable.contains("/dev/pts")) << "the caller's terminals";
+  EXPECT_EQ(EnvOf(*compiled, "GIT_CONFIG_NOSYSTEM"), "1");
+  EXPECT_EQ(FindDecision(*compiled, "network")->verdict, plan::Verdict::kDeny);
   EXPECT_EQ(EnvOf(*compiled, "HOME"), "/state/sb/p/home");
   EXPECT_EQ(EnvOf(*compiled, "TMPDIR"), "/state/sb/p/tmp");
   EXPECT_EQ(compiled->job.cwd, "/state/sb/copy/sub");
@@ -511,6 +515,7 @@ TEST(NoneTest, BuildsNothingAndStillFiltersTheEnvironment) {
   ASSERT_TRUE(compiled);
   EXPECT_TRUE(compiled->plan.ops.empty());
   EXPECT_TRUE(compiled->plan.landlock.empty());
+  EXPECT_EQ(FindDecision(*compiled, "network")->verdict, plan::Verdict::kAllow);
   EXPECT_EQ(EnvOf(*compiled, "HOME"), "/home/ada");
   EXPECT_EQ(EnvOf(*compiled, "GITHUB_TOKEN"), "(unset)");
 }

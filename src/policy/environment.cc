@@ -125,6 +125,8 @@ void AddOurs(const Build& build, Variables* variables) {
   (*variables)["BAWN_SANDBOX"] = build.sandbox_id;
   if (!build.secrets_dir.empty()) (*variables)["BAWN_SECRETS_DIR"] = build.secrets_dir;
   if (!build.scratch.empty()) variables->try_emplace("TMPDIR", build.scratch);
+  // The host's own would be read there, and git stops at one that it may not read.
+  if (build.level == plan::Level::kRestricted) (*variables)["GIT_CONFIG_NOSYSTEM"] = "1";
   if (build.request.pty && !build.request.term.empty()) {
     variables->try_emplace("TERM", build.request.term);
   }

@@ -115,6 +115,9 @@ std::string ExplainPlan(const plan::Plan& plan) {
   Number(&text, "address-space", limits.address_space_bytes);
   Number(&text, "file-size", limits.file_bytes);
   Line(&text, "limit", "user-namespaces " + std::to_string(limits.user_namespaces_max));
+  Number(&text, "tree-memory", plan.tree.memory_bytes);
+  Number(&text, "tree-pids", plan.tree.pids);
+  Number(&text, "tree-cpu-milli", plan.tree.cpus_milli);
   Number(&text, "inotify-watches", limits.inotify_watches_max);
   Number(&text, "inotify-instances", limits.inotify_instances_max);
   return text;

@@ -87,7 +87,13 @@ Result<> AddLimits(Build* build) {
   BAWN_CHECK_OK(CheckLimits(limits, build->level));
 
   plan::ProcessLimits& process = build->out.plan.limits;
-  process.processes = limits.pids.value_or(0);
+  if (build->level >= Level::kBounded) {
+    // The control group is the limit: RLIMIT_NPROC beside it would refuse first, and unseen.
+    build->out.plan.tree = {limits.memory_bytes.value_or(0), limits.pids.value_or(0),
+                            limits.cpus_milli.value_or(0)};
+  } else {
+    process.processes = limits.pids.value_or(0);
+  }
   process.file_bytes = limits.disk_bytes.value_or(0);  // no single file can pass the lid either
   bool per_process = limits.memory_bytes && !LevelHolds(build->level, "memory");
   if (per_process) process.address_space_bytes = *limits.memory_bytes;

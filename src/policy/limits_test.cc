@@ -106,6 +106,22 @@ TEST(LimitsTest, SyscallProfilesWidenOnlyWhatTheyName) {
   EXPECT_FALSE(host.Compile());
 }
 
+TEST(LimitsTest, TheWholeTreeIsHeldByItsGroupAtBounded) {
+  FakeHost host;
+  host.request.limits.memory_bytes = uint64_t{1} << 30;
+  host.request.limits.cpus_milli = 1500;
+  Result<Compiled> bounded = host.Compile(Level::kBounded);
+  ASSERT_TRUE(bounded) << bounded.error().message;
+  EXPECT_EQ(bounded->plan.tree.memory_bytes, uint64_t{1} << 30);
+  EXPECT_EQ(bounded->plan.tree.cpus_milli, 1500U);
+  EXPECT_EQ(bounded->plan.tree.pids, kPidsDefault);
+  EXPECT_EQ(bounded->plan.limits.processes, 0U) << "it would refuse before the group, unseen";
+  EXPECT_EQ(bounded->plan.limits.address_space_bytes, 0U);
+  FakeHost plain;
+  EXPECT_EQ(plain.Compile()->plan.tree.pids, 0U);
+  EXPECT_EQ(plain.Compile()->plan.limits.processes, kPidsDefault);
+}
+
 TEST(LevelTest, NeverSlides) {
   FakeHost host;
   host.request.level = Level::kBounded;

@@ -32,7 +32,10 @@ Result<> JoinLive(const RunOptions& options, bool pty, UniqueFd keeper, Session*
   BAWN_CHECK_OK(RefuseViewOptions(options));
   session->keeper = std::move(keeper);
   session->attached = true;
-  session->opened.facts.path = session->opened.meta.workspace_path;
+  BAWN_CHECK_OK(ChooseLevel(options, session));
+  session->opened.facts.path = session->level == plan::Level::kRestricted
+                                   ? session->dir.path + "/layers/0/upper"
+                                   : session->opened.meta.workspace_path;
   session->opened.facts.rung = session->opened.meta.rung;
   return CompileSession(options, pty, session);
 }
@@ -40,6 +43,7 @@ Result<> JoinLive(const RunOptions& options, bool pty, UniqueFd keeper, Session*
 Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
   BAWN_CHECK_OK(WaitForWriteBack(session->dir));
   BAWN_CHECK_OK(MarkRunning(session->state, session->dir.id));
+  BAWN_CHECK_OK(ChooseLevel(options, session));
   workspace::SandboxMeta meta = session->opened.meta;
   if (!meta.common_dir.empty()) {
     session->repository = BAWN_TRY(workspace::FindRepository(meta.workspace_path));
@@ -50,6 +54,7 @@ Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
   session->opened = BAWN_TRY(workspace::Reopen(session->dir, meta, request));
   BAWN_CHECK_OK(CompileSession(options, pty, session));
   session->opened.meta.state = "running";
+  (*session->opened.meta.extra.AsObject())["level"] = plan::LevelName(session->level);
   return PlaceWitnesses(session);
 }
 
@@ -91,7 +96,8 @@ Result<> StartKeeper(Session* session, const RunOptions& options) {
   sys::SpawnSpec spec;
   spec.program_fd = program.get();
   spec.argv = {"bawn-keeper", session->dir.id,
-               std::to_string(options.keep_for_ms.value_or(launch::kKeepForMsDefault))};
+               std::to_string(options.keep_for_ms.value_or(launch::kKeepForMsDefault)),
+               std::to_string(session->group ? session->group->directories().size() : 0)};
   // The lock goes with the keeper: it is held as long as the sandbox lives (flock(2): one lock per
   // open file description). The witnesses stay with it too, so that later canaries have a target.
   spec.fds = {null.get(),
@@ -103,6 +109,9 @@ Result<> StartKeeper(Session* session, const RunOptions& options) {
               session->dir.lock.get(),
               session->pathname_witness.get(),
               session->abstract_witness.get()};
+  if (session->group) {
+    for (int fd : session->group->directories()) spec.fds.push_back(fd);
+  }
   for (const UniqueFd& slot : session->slots) spec.fds.push_back(slot.get());
   if (session->ids) {
     spec.argv.push_back(std::to_string(session->ids->outer_uid));
@@ -110,6 +119,7 @@ Result<> StartKeeper(Session* session, const RunOptions& options) {
   }
   spec.new_session = true;
   BAWN_CHECK_OK(sys::Spawn(spec));
+  if (session->group) session->group->Release();
   session->dir.lock.Reset();
   session->attached = true;
   session->keeper = BAWN_TRY(launch::ConnectKeeper(session->dir.fd.get()));

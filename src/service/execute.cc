@@ -73,6 +73,8 @@ Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& opt
   }
   run.engine = engine.get();
   run.provision.ids = session->ids;
+  run.provision.group = std::move(session->group);
+  session->group.reset();
   run.provision.fds = std::move(session->slots);
   run.provision.sandbox_id = session->dir.id;
   run.job_spec =

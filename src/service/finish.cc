@@ -44,7 +44,7 @@ std::vector<plan::LimitReport> Limits(const policy::Limits& limits, plan::Level 
   add("time", limits.time_ms, "enforced");
   add("idle", limits.idle_ms, "enforced");
   add("output", limits.output_bytes, "enforced");
-  add("pids", limits.pids, "enforced");
+  add("pids", limits.pids, level >= plan::Level::kIsolated ? "enforced" : "not_enforced");
   add("memory", limits.memory_bytes, whole_tree);
   add("cpu", limits.cpus_milli, level >= plan::Level::kBounded ? "enforced" : "not_enforced");
   add("disk", limits.disk_bytes, "approximate");
@@ -65,11 +65,12 @@ plan::Receipt MakeReceipt(const Session& session, launch::JobReport* report) {
   receipt.requested = session.level;
   bool stood = report->outcome.kind != plan::OutcomeKind::kSetupFailed;
   receipt.obtained = stood ? session.level : plan::Level::kNone;
-  if (!stood) receipt.downgrade_reason = report->failure;
+  receipt.downgrade_reason = stood ? session.downgrade_reason : report->failure;
   receipt.layers = report->layers;
   receipt.limits = Limits(session.compiled.limits, session.level);
   receipt.cpu_ms = report->cpu_ms;
   receipt.memory_peak_bytes = report->memory_peak_bytes;
+  receipt.pids_peak = report->pids_peak;
   receipt.workspace.mode = meta.mode;
   receipt.workspace.rung = meta.rung;
   receipt.workspace.path = meta.workspace_path;
@@ -83,7 +84,12 @@ plan::Receipt MakeReceipt(const Session& session, launch::JobReport* report) {
     receipt.policy_sources.push_back(source.file);
   }
   receipt.remaining = report->remaining;
-  receipt.unmeasured.emplace_back("usage.pids_peak", "no cgroup of its own at this level");
+  if (!receipt.pids_peak) {
+    const char* why = session.level >= plan::Level::kBounded
+                          ? "its control group is the whole sandbox's, not the job's"
+                          : "no control group of its own at this level";
+    receipt.unmeasured.emplace_back("usage.pids_peak", why);
+  }
   return receipt;
 }
 
@@ -128,8 +134,11 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
   result.receipt = MakeReceipt(*session, &report);
   workspace::SandboxMeta& meta = session->opened.meta;
   bool ran = report.outcome.kind != plan::OutcomeKind::kSetupFailed;
-  if (options.ephemeral || !ran) {
-    const char* why = ran ? "--ephemeral: the changes were dropped" : "nothing ran";
+  bool in_place = session->level == plan::Level::kNone;
+  if (options.ephemeral || in_place || !ran) {
+    const char* why = !ran       ? "nothing ran"
+                      : in_place ? "level none: changes are made in place, unseen"
+                                 : "--ephemeral: the changes were dropped";
     result.receipt.unmeasured.emplace_back("workspace.added", why);
   } else {
     result.pending_changes = BAWN_TRY(CountChanges(*session, &result.receipt));

@@ -94,10 +94,31 @@ workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions&
   request.environment = caller.environment;
   request.uid = caller.ids.uid;
   request.gid = caller.ids.gid;
+  request.private_place = session.level == plan::Level::kRestricted;
   return request;
 }
 
 namespace {
+
+// Level none: the tree itself, and nothing of ours around it.
+Result<> OpenInPlace(const std::string& root, Session* session) {
+  UniqueFd tree = BAWN_TRY(sys::OpenDir(AT_FDCWD, root, sys::kNoSymlinks));
+  sys::FileStat st = BAWN_TRY(sys::Fstat(tree.get()));
+  workspace::SandboxMeta& meta = session->opened.meta;
+  meta.workspace_path = root;
+  meta.workspace_dev = st.dev;
+  meta.workspace_ino = st.ino;
+  meta.mode = "in_place";
+  meta.rung = "in_place";
+  meta.opened_at_ns = RealtimeNs();
+  meta.extra = JsonObject{};
+  plan::WorkspaceFacts& facts = session->opened.facts;
+  facts.path = root;
+  facts.mode = facts.rung = "in_place";
+  session->opened.notes.emplace_back(
+      "level none: nothing is contained, the host's network is open, and there is no diff or undo");
+  return {};
+}
 
 Result<> OpenWorkspace(const RunOptions& options, Session* session) {
   const Caller& caller = session->caller;
@@ -115,6 +136,10 @@ Result<> OpenWorkspace(const RunOptions& options, Session* session) {
   if (session->repository && session->repository->work_tree != root) {
     session->repository.reset();  // -w names a directory inside a work tree: a tree of its own
   }
+  if (session->level == plan::Level::kNone) {
+    session->repository.reset();
+    return OpenInPlace(root, session);
+  }
   if (IsRootMode(caller)) BAWN_CHECK_OK(CheckRootTree(root));
   workspace::OpenRequest request = MakeOpenRequest(*session, options, root);
   request.git_config =
@@ -131,6 +156,7 @@ void FillMeta(const RunOptions& options, const std::vector<std::string>& argv, S
   meta.state = "running";
   meta.command = argv;
   meta.created_at_ns = RealtimeNs();
+  (*meta.extra.AsObject())["level"] = plan::LevelName(session->level);
 }
 
 }  // namespace
@@ -166,17 +192,34 @@ Result<> MakePrivateDirs(const Session& session) {
 
 }  // namespace
 
+namespace {
+
+// At `restricted` the workspace lies in another place than the caller stands in.
+std::string InView(const Session& session, const std::string& cwd) {
+  const std::string& from = session.opened.meta.workspace_path;
+  const std::string& to = session.opened.facts.path;
+  bool below = cwd.starts_with(from) && (cwd.size() == from.size() || cwd[from.size()] == '/');
+  return below ? to + cwd.substr(from.size()) : cwd;
+}
+
+}  // namespace
+
 Result<> CompileSession(const RunOptions& options, bool pty, Session* session) {
   policy::JobRequest request = BAWN_TRY(MakeJobRequest(session->caller, options, pty));
   BAWN_CHECK_OK(ReadSecrets(session->caller, session->policy.secrets, &request));
   request.private_dir = session->dir.path + "/" + kPrivateDir;
-  session->level = BAWN_TRY(ChooseLevel(session->caller, session->policy, options.level));
+  request.cwd = InView(*session, request.cwd);
   plan::HostFacts host = GatherHostFacts(
       session->caller, policy::PathsToProbe(session->policy, request, session->caller.home));
   session->compiled = BAWN_TRY(policy::Compile(
       session->policy, request, host, session->opened.facts, session->dir.id, session->level));
-  session->compiled.plan.job_domains = options.keep;
+  session->compiled.plan.job_domains = options.keep || session->level == plan::Level::kRestricted;
   if (session->attached) return {};  // the view stands already
+  if (session->group) {
+    // Pid 1, and in a kept sandbox the guard of a job, are not of the payload.
+    uint64_t ours = options.keep ? 2 : 1;
+    BAWN_CHECK_OK(session->group->SetLimits(session->compiled.plan.tree, ours));
+  }
   BAWN_CHECK_OK(MakePrivateDirs(*session));
   if (IsRootMode(session->caller)) BAWN_CHECK_OK(EnterRootMode(session));
   return {};
@@ -192,6 +235,7 @@ Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pt
   BAWN_CHECK_OK(MarkRunning(session.state, id));  // before anything that it would have to explain
   session.dir = BAWN_TRY(workspace::CreateSandboxDir(session.state, id));
   auto rest = [&]() -> Result<> {
+    BAWN_CHECK_OK(ChooseLevel(options, &session));
     BAWN_CHECK_OK(OpenWorkspace(options, &session));
     BAWN_CHECK_OK(CompileSession(options, pty, &session));
     FillMeta(options, session.compiled.job.argv, &session);

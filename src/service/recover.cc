@@ -2,15 +2,19 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "contain/cgroup.h"
+#include "launch/keeper.h"
 #include "launch/kept.h"
 #include "plan/receipt.h"
 #include "record/receipts.h"
 #include "service/durable.h"
+#include "service/session.h"
 #include "sys/files.h"
 #include "workspace/open.h"
 
@@ -113,7 +117,29 @@ Result<std::vector<std::string>> RecoverInterrupted(const workspace::StateDir& s
   return lines;
 }
 
+namespace {
+
+// The groups are gone with the sandbox, but for a Bawn that was killed before it could remove them.
+Result<> EndGroups(const workspace::SandboxDir& dir) {
+  Result<std::string> record = sys::ReadFileAt(dir.fd.get(), kCgroupRecord, 1 << 16);
+  if (!record && record.error().sys_errno == ENOENT) return {};
+  BAWN_CHECK_OK(record);
+  std::vector<std::string> directories;
+  for (size_t at = 0; at < record->size();) {
+    size_t end = std::min(record->find('\n', at), record->size());
+    directories.push_back(record->substr(at, end - at));
+    at = end + 1;
+  }
+  contain::Cgroup group =
+      BAWN_TRY(contain::Cgroup::Find(directories, contain::Cgroup::NameFor(dir.id)));
+  BAWN_CHECK_OK(group.End(launch::kGoneDeadlineMs));
+  return sys::Unlinkat(dir.fd.get(), kCgroupRecord);
+}
+
+}  // namespace
+
 Result<> RemoveRuntimeParts(const workspace::SandboxDir& dir, bool keep_changes) {
+  BAWN_CHECK_OK(EndGroups(dir));
   for (const char* socket : {"witness", launch::kKeeperSocket}) {
     Result<> gone = sys::Unlinkat(dir.fd.get(), socket);
     if (!gone && !Missing(gone)) return gone;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "contain/cgroup.h"
 #include "launch/keeper.h"
 #include "policy/compile.h"
 #include "service/bawn.h"
@@ -31,6 +32,8 @@ struct Session {
   UniqueFd job_dir;                                       // jobs/<job_id>
   UniqueFd pathname_witness, abstract_witness;            // canaries must not reach these
   std::optional<contain::ProvisionRequest::IdRange> ids;  // root mode: the leased range
+  std::optional<contain::Cgroup> group;                   // level bounded: ours until pid 1 starts
+  std::string downgrade_reason;                           // the default is lower than it could be
   std::vector<UniqueFd> slots;                            // root mode: Source::fd_slot
   bool pty = false;
   UniqueFd keeper;        // --keep, --in a live one: the connection to its bawn-keeper
@@ -57,9 +60,10 @@ Result<> CompileSession(const RunOptions& options, bool pty, Session* session);
 Result<> PlaceWitnesses(Session* session);
 
 // The level of this run: `--level` exactly, else the highest that can be proven, never below the
-// floor of profile or BAWN_LEVEL.
-Result<plan::Level> ChooseLevel(const Caller& caller, const policy::Policy& policy,
-                                const std::optional<plan::Level>& asked);
+// floor of profile or BAWN_LEVEL. At `bounded` the control group exists from here on.
+Result<> ChooseLevel(const RunOptions& options, Session* session);
+// In a sandbox's directory: where its control groups are, written before they are made.
+inline constexpr char kCgroupRecord[] = "cgroup";
 
 // Exit code and message of `run` (DESIGN 8): the job's own, or Bawn's with one line that says why.
 void SetExit(const launch::JobReport& report, const std::vector<std::string>& command,

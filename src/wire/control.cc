@@ -53,6 +53,7 @@ struct BodyWriter {
     w.Uint(m.job), w.Uint(m.status), w.Uint(m.cpu_us), w.Uint(m.memory_peak_bytes), w.Uint(m.left);
   }
   void operator()(const JobKilled& m) { w.Uint(m.job), w.Bool(m.gone); }
+  void operator()(const TreeKilled& m) { w.Uint(m.by); }
 };
 
 template <class Variant>
@@ -134,6 +135,10 @@ Result<FromInit> DecodeFromInit(std::string_view bytes) {
       JobKilled m;
       m.job = r.Uint<uint32_t>();
       m.gone = r.Bool();
+      return Finished<FromInit>(r, m);
+    }
+    case 6: {
+      TreeKilled m{.by = r.Uint<uint32_t>()};
       return Finished<FromInit>(r, m);
     }
     default:

@@ -92,8 +92,15 @@ struct JobKilled {
   bool gone = false;
 };
 
+// From the keeper of a kept sandbox to its clients, never from init: the whole sandbox was ended by
+// a limit of its tree, and every job in it with it. `by`: plan::KilledBy.
+struct TreeKilled {
+  uint32_t by = 0;
+};
+
 using ToInit = std::variant<Proceed, StartJob, SignalJob, KillJob>;
-using FromInit = std::variant<Ready, SetupFailed, JobStarted, JobFailed, JobExited, JobKilled>;
+using FromInit =
+    std::variant<Ready, SetupFailed, JobStarted, JobFailed, JobExited, JobKilled, TreeKilled>;
 
 std::string Encode(const ToInit& message);
 std::string Encode(const FromInit& message);

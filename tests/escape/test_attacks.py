@@ -1,7 +1,9 @@
 """Every attack program of tests/payloads, through each way into a sandbox, with its control.
 
 For each row: the control (the same program where the wall is absent) must succeed, and the program
-must be stopped under `bawn run` and `bawn run --in`. It also runs under bubblewrap with the command
+must be stopped under `bawn run` and `bawn run --in`, at each level that this user has and that
+claims to stop it: root has isolated and bounded, an ordinary user isolated and restricted (and
+`none`, which claims nothing). It also runs under bubblewrap with the command
 line nearest to ours: what bwrap stops and we do not is a failure by itself, so the report shows it.
 """
 import os
@@ -22,16 +24,27 @@ NAMESPACES = "namespaces"  # root of fresh namespaces: capabilities, but nothing
 AS_ROOT = "root"           # only the machine's root can do it at all
 NEVER = "never"            # this kernel has no such thing; the reason stands beside the row
 
+ROOT_LEVELS = ("isolated", "bounded")
+USER_LEVELS = ("isolated", "restricted")
+
 
 class Attack:
     """One row. `args` are filled by support/scene.py; `prepare` is shell run before the control in
-    its namespaces; `tty` gives the program a terminal, `fds` descriptors of the caller."""
+    its namespaces; `tty` gives the program a terminal, `fds` descriptors of the caller.
+    `restricted` is false for what that level does not claim to stop: SECURITY.md lists it."""
 
     def __init__(self, args="", control=NATIVE, program=None, control_args="", prepare="",
-                 tty=False, fds=False, stdout_file=False):
+                 tty=False, fds=False, stdout_file=False, restricted=True):
         self.args, self.control, self.program = args, control, program
         self.control_args, self.prepare = control_args, prepare
         self.tty, self.fds, self.stdout_file = tty, fds, stdout_file
+        self.restricted = restricted
+
+    def levels(self, is_root):
+        """Those of this user that claim to stop it."""
+        if is_root:
+            return ROOT_LEVELS
+        return [level for level in USER_LEVELS if level != "restricted" or self.restricted]
 
 
 def typing():
@@ -69,7 +82,7 @@ ATTACKS = {
     "proc_mem": Attack("{pid1}"),
     "proc_environ": Attack("{pid1}"),
     "proc_exe": Attack("{pid1}"),
-    "proc_fd": Attack("{pid1}"),
+    "proc_fd": Attack("{pid1}", restricted=False),
     "proc_maps": Attack("{pid1}"),
     "proc_oom": Attack("{pid1}"),
     "proc_timerslack": Attack("{pid1}", control=AS_ROOT),
@@ -80,13 +93,13 @@ ATTACKS = {
     "kcmp_other": Attack("{pid1}"),
     "kill_pid1": Attack("{pid1}"),
     # processes of the host
-    "see_host_pid": Attack("{witness} bawn-witness"),
+    "see_host_pid": Attack("{witness} bawn-witness", restricted=False),
     "ptrace_host": Attack("{witness}", program="ptrace_seize"),
     "signal_host": Attack("{witness}"),
     "signal_host_group": Attack("{witness}"),
     "tgkill_host": Attack("{witness}"),
     "sigqueue_host": Attack("{witness}"),
-    "renice_host": Attack("{witness}"),
+    "renice_host": Attack("{witness}", restricted=False),
     "kill_everything": Attack("{witness}", control_args="{witness} control"),
     # the terminal
     "tiocsti": Attack(control=typing(), tty=True),
@@ -178,10 +191,10 @@ def bwrap(repo):
             "--chdir", repo]
 
 
-def perform(box, row, prefix, inside, args):
+def perform(box, row, prefix, inside, args, own_pids=True):
     """Runs the attack behind `prefix`; (exit code, its last line)."""
     repo = f"{box.work}/repo"
-    scene = Scene(box, inside)
+    scene = Scene(box, inside, own_pids)
     try:
         argv = [*prefix, "./attack", *scene.fill(args)]
         if row.tty:
@@ -235,15 +248,20 @@ def attack(box, name):
     if code is not None and row.control != NEVER:
         parts.append([what, "passed" if code == 0 else "failed", f"{code}: {line}"])
 
-    box.run("touch", "kept-by-test", options=("--name", "kept", "--quiet"), cwd=repo).expect(0)
     ours = []
-    for way, options in (("run", ("--ephemeral",)), ("run --in", ("--in", "kept"))):
-        prefix = [box.bawn_path, "run", *options, "--quiet", "--"]
-        code, line = perform(box, row, prefix, True, row.args)
-        stopped = code == 1 and line.startswith("stopped:")
-        parts.append([way, "passed" if stopped else "failed", f"{code}: {line}"])
-        ours.append(code)
-    box.bawn("discard", "kept", "--yes", cwd=repo)
+    for level in row.levels(box.is_root):
+        box.run("touch", "kept-by-test", cwd=repo, options=(
+            "--name", level, "--quiet", "--level", level)).expect(0)
+        for way, options in (("run", ("--ephemeral", "--level", level)),
+                             ("run --in", ("--in", level))):
+            prefix = [box.bawn_path, "run", *options, "--quiet", "--"]
+            code, line = perform(box, row, prefix, True, row.args, level != "restricted")
+            stopped = code == 1 and line.startswith("stopped:")
+            parts.append([f"{way} at {level}", "passed" if stopped else "failed",
+                          f"{code}: {line}"])
+            if level != "restricted":
+                ours.append(code)
+        box.bawn("discard", level, "--yes", cwd=repo)
 
     peer, line = perform(box, row, bwrap(repo), True, row.args)
     weaker = peer == 1 and 0 in ours

@@ -1,5 +1,6 @@
 #include "contain/engines/native.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "contain/engines/start_init.h"
 #include "contain/plan_codec.h"
 #include "contain/probe.h"
+#include "sys/cgroups.h"
 #include "sys/files.h"
 #include "sys/identity.h"
 #include "sys/processes.h"
@@ -77,6 +79,25 @@ std::string Remaining(int pid) {
   return text;
 }
 
+// The v1 part pid 1 enters by itself, and reads back before it goes on (start_init.cc).
+wire::LayerFact BornInGroup(int pid, const Cgroup& group) {
+  Result<std::string> seen =
+      sys::ReadFileAt(AT_FDCWD, "/proc/" + std::to_string(pid) + "/cgroup", 1 << 16);
+  if (!seen) return {"cgroup", wire::LayerState::kUnknown, seen.error().message};
+  if (!group.Holds(*seen, true)) {
+    return {"cgroup", wire::LayerState::kFailed, "pid 1 is not in the v2 group"};
+  }
+  return {"cgroup", wire::LayerState::kHeld, group.verified_by() + "; pid 1 is in it"};
+}
+
+// Pid 1 took everything with it; what is not of its namespace but of its group ends here.
+Result<> EndGroup(Sandbox* sandbox, int64_t deadline) {
+  if (!sandbox->group) return {};
+  sandbox->usage = sandbox->group->Usage();
+  auto left_ms = static_cast<int>(std::max<int64_t>((deadline - MonotonicNs()) / 1'000'000, 0));
+  return sandbox->group->End(left_ms);
+}
+
 }  // namespace
 
 Result<Capabilities> NativeEngine::Query() {
@@ -91,6 +112,12 @@ Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
   }
   InitStart start;
   BAWN_CHECK_OK(ChooseIds(request, &start));
+  std::string plan = BAWN_TRY(sys::ReadWhole(request.plan.get(), wire::kPlanBytesMax));
+  // What is no plan gets every namespace, and pid 1's refusal.
+  start.namespaces = DecodeLevel(plan).value_or(plan::Level::kIsolated) >= plan::Level::kIsolated;
+  if (!start.namespaces && request.ids) {
+    return Fail(ErrorCode::kInvalidArgument, "ids of a range need a user namespace");
+  }
   auto [ours, theirs] = BAWN_TRY(sys::SeqpacketPair());
   start.program = program_.get();
   start.program_path =
@@ -99,7 +126,9 @@ Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
   start.other_end = ours.get();
   start.plan = request.plan.get();
   for (const UniqueFd& fd : request.fds) start.slots.push_back(fd.get());
-  sys::Child child = BAWN_TRY(sys::Clone3(sys::kAllNamespaces));
+  if (request.group) start.group = &*request.group;
+  sys::Child child = BAWN_TRY(sys::Clone3Into(start.namespaces ? sys::kAllNamespaces : 0,
+                                              request.group ? request.group->unified() : -1));
   if (child.pid == 0) StartInit(start);
   if (request.ids) {
     Result<> proceeding = LetProceed(child.pid, start, *request.ids, ours.get());
@@ -113,6 +142,11 @@ Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
   sandbox.control = std::move(ours);
   sandbox.pid1 = std::move(child.pidfd);
   sandbox.pid1_number = child.pid;
+  sandbox.has_pid_namespace = start.namespaces;
+  if (request.group) {
+    sandbox.group = std::move(request.group);
+    sandbox.layers.push_back(BornInGroup(child.pid, *sandbox.group));
+  }
   return sandbox;
 }
 
@@ -128,8 +162,12 @@ Result<> NativeEngine::Execute(const Sandbox& sandbox, uint32_t job, int spec_me
 }
 
 Result<> NativeEngine::Destroy(Sandbox* sandbox, int deadline_ms) {
-  Result<> killed = sys::PidfdSendSignal(sandbox->pid1.get(), SIGKILL);
-  if (!killed && killed.error().sys_errno != ESRCH) return killed;
+  if (sandbox->has_pid_namespace) {
+    Result<> killed = sys::PidfdSendSignal(sandbox->pid1.get(), SIGKILL);
+    if (!killed && killed.error().sys_errno != ESRCH) return killed;
+  } else {
+    sandbox->control.Reset();
+  }
   int64_t deadline = MonotonicNs() + int64_t{deadline_ms} * 1'000'000;
   pollfd gone = {sandbox->pid1.get(), POLLIN, 0};
   while (true) {
@@ -147,7 +185,7 @@ Result<> NativeEngine::Destroy(Sandbox* sandbox, int deadline_ms) {
   BAWN_CHECK_OK(sys::WaitPidfd(sandbox->pid1.get(), true, &ended));
   sandbox->pid1.Reset();
   sandbox->control.Reset();
-  return {};
+  return EndGroup(sandbox, deadline);
 }
 
 }  // namespace bawn::contain

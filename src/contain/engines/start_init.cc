@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "sys/capabilities.h"
 #include "sys/files.h"
@@ -21,6 +22,7 @@ constexpr int kStartFailedExit = 125;
 constexpr int kControlTarget = 3;  // init/init.h
 
 Result<> BecomeInner(const InitStart& start) {
+  if (!start.namespaces) return {};
   if (!start.maps_by_parent) {
     UniqueFd proc = BAWN_TRY(sys::Openat2(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY));
     return sys::WriteOwnIdentityMap(proc.get(), start.uid, start.gid);
@@ -77,6 +79,15 @@ Result<int> Arrange(const InitStart& start, int program) {
   return wanted.back();
 }
 
+// First of all, so that what the build itself uses is counted and bounded as well.
+Result<> EnterGroup(const InitStart& start) {
+  if (start.group == nullptr) return {};
+  BAWN_CHECK_OK(Cgroup::Enter(start.group->entrances()));
+  std::string seen = BAWN_TRY(sys::ReadFileAt(AT_FDCWD, "/proc/self/cgroup", 1 << 16));
+  if (start.group->Holds(seen, false)) return {};
+  return Fail(ErrorCode::kInternal, "this process is not in its control groups");
+}
+
 }  // namespace
 
 void StartInit(const InitStart& start) {
@@ -88,13 +99,16 @@ void StartInit(const InitStart& start) {
     (void)sys::SendPacket(control, wire::Encode(frame));  // the exit says it too
     _exit(kStartFailedExit);
   };
+  Result<> entered = EnterGroup(start);
+  if (!entered) refuse("cgroup", entered.error());
   Result<UniqueFd> found = FindProgram(start);
   if (!found) refuse("program", found.error());
   Result<> inner = BecomeInner(start);
   if (!inner) refuse("ids", inner.error());
-  Result<UniqueFd> program = ReadOnlyProgram(*found);
+  Result<UniqueFd> program =
+      start.namespaces ? ReadOnlyProgram(*found) : Result<UniqueFd>(std::move(*found));
   if (!program) refuse("program", program.error());
-  Result<> raised = sys::RaiseAmbientCapabilities();
+  Result<> raised = start.namespaces ? sys::RaiseAmbientCapabilities() : Result<>();
   if (!raised) refuse("capabilities", raised.error());
   Result<int> arranged = Arrange(start, program->Release());
   if (!arranged) refuse("descriptors", arranged.error());

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "contain/cgroup.h"
+
 namespace bawn::contain {
 
 // All borrowed from the parent, whose memory this child has a copy of until exec.
@@ -22,6 +24,8 @@ struct InitStart {
   uint32_t uid = 0;
   uint32_t gid = 0;
   bool maps_by_parent = false;
+  bool namespaces = true;  // false below `isolated`: the same program, as an ordinary process
+  const Cgroup* group = nullptr;  // to enter; its v2 part the child was born in
 };
 
 // Only sys/ wrappers; ends by exec, or by SetupFailed on the control socket and _exit.

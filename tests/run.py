@@ -3,12 +3,12 @@
 
 usage: tests/run.py --build DIR [--build DIR…] [--filter REGEX] [--identity root|user] [--accept]
 
-The first DIR gets everything: unit tests, tests/integration, tests/escape. Each further one (a
-sanitizer build) gets the unit tests that can run with one. The last line is
+The first DIR gets everything: unit tests, tests/integration, tests/escape, tests/faults. Each
+further one (a sanitizer build) gets the unit tests that can run with one. The last line is
 `N passed, N failed, N skipped`; the exit code is 0 only when nothing failed.
 
-A test is a function test_*(box) of a file tests/{integration,escape}/test_*.py; marks and checks
-are in support/marks.py, the box (a bawn to run, trees to run it on) in support/box.py.
+A test is a function test_*(box) of a file tests/{integration,escape,faults}/test_*.py; marks and
+checks are in support/marks.py, the box (a bawn to run, trees to run it on) in support/box.py.
 """
 import argparse
 import importlib.util
@@ -71,7 +71,7 @@ def all_tests(builds, accept):
         first = number == 0
         found = list(unit_tests(build))
         if first:
-            for folder in ("integration", "escape"):
+            for folder in ("integration", "escape", "faults"):
                 found += python_tests(folder, build, accept, first)
         for test in found:
             test.name = f"{label}/{test.name}"

@@ -1,9 +1,13 @@
 // git/refs.cc
 // Refs are read, and moved by compare-and-swap only.
+#include <fcntl.h>
 #include <time.h>
+
+#include <cerrno>
 
 #include "git/impl.h"
 #include "git/repo.h"
+#include "sys/files.h"
 
 namespace bawn::git {
 namespace {
@@ -11,6 +15,7 @@ namespace {
 // The user's git may hold the ref's lock for a moment (core.filesRefLockTimeout waits 100 ms too).
 constexpr int kLockTries = 20;
 constexpr long kLockWaitNs = 10'000'000;
+constexpr int kEmptyLockTries = 100;  // a second: git fills a lock at once
 
 // libgit2 1.5 reports only one of the two directions with a code of its own.
 bool BlockedByAnotherRef(git_repository* repository, const std::string& name) {
@@ -74,12 +79,31 @@ Result<> Repo::CompareAndSwapRef(const std::string& name, const Oid& expected, c
     const timespec wait{.tv_sec = 0, .tv_nsec = kLockWaitNs};
     nanosleep(&wait, nullptr);
   }
-  if (code == 0) return {};
+  // libgit2 does not look whether its lock went away with the move.
+  if (code == 0) return RemoveRefLock(name, target);
   const auto failure = FailGit(code, "move " + name);  // before other calls replace the message
   const bool blocked = code == GIT_EDIRECTORY || BlockedByAnotherRef(impl_->repository.get(), name);
   const bool lost = code == GIT_EMODIFIED || code == GIT_EEXISTS || code == GIT_ENOTFOUND;
   if (blocked || lost) return Lost(blocked, name, expected);
   return failure;
+}
+
+Result<> Repo::RemoveRefLock(const std::string& name, const Oid& target) {
+  UniqueFd common = BAWN_TRY(sys::OpenDir(AT_FDCWD, impl_->common_dir));
+  const std::string lock = name + ".lock";
+  for (int waited = 0;; ++waited) {
+    Result<std::string> text = sys::ReadFileAt(common.get(), lock, 4096);
+    if (!text && text.error().sys_errno == ENOENT) return {};
+    if (!text) return std::unexpected(std::move(text).error());
+    const bool complete = *text == target + "\n" || *text == target;
+    if (complete || (text->empty() && waited >= kEmptyLockTries)) break;
+    if (!text->empty()) return {};
+    const timespec wait{.tv_sec = 0, .tv_nsec = kLockWaitNs};
+    nanosleep(&wait, nullptr);
+  }
+  Result<> gone = sys::Unlinkat(common.get(), lock);
+  if (!gone && gone.error().sys_errno != ENOENT) return gone;
+  return {};
 }
 
 }  // namespace bawn::git

@@ -97,7 +97,9 @@ class Repo {
   // The bytes of an object that the caller has parsed strictly itself (RT-11).
   Result<Oid> AddObject(ObjectKind kind, std::string_view bytes);
   // Nothing collected: nothing is written.
-  Result<> WritePack();
+  // Made complete in objects/NAME.pack/ first, so that a kill -9 leaves nothing but that directory:
+  // the next call of that name, or workspace::RemoveGitTemporaries, takes it away.
+  Result<> WritePack(const std::string& name);
 
   // Symbolic refs are followed; an unborn branch has no value.
   Result<std::optional<Oid>> ReadRef(const std::string& name);
@@ -106,6 +108,9 @@ class Repo {
   // out). An empty `expected` is a bug of the caller: libgit2 would take it as "whatever" (RT-23).
   Result<> CompareAndSwapRef(const std::string& name, const Oid& expected, const Oid& target,
                              std::string_view log_message);
+  // NAME.lock as a killed CompareAndSwapRef to `target` left it: holding that commit, or still
+  // empty and untouched for a second. Any other is somebody's who is at work, and stays.
+  Result<> RemoveRefLock(const std::string& name, const Oid& target);
   // The work tree in which the branch is HEAD (or being rebased or bisected); empty: nowhere.
   Result<std::string> CheckedOutAt(const std::string& ref);
   Result<std::optional<std::string>> ConfigString(const std::string& key);

@@ -115,7 +115,12 @@ Result<> Keeper::Start() {
 Result<JobReport> Keeper::Run() {
   Result<> started = Start();
   if (!started && !sandbox_.pid1.valid()) return std::unexpected(started.error());
-  if (!started) Fail("execute", started.error().sys_errno, started.error().message);
+  if (!started) {
+    // Where pid 1 is gone already, it has said why.
+    while (!done_ && OnControl().has_value()) {
+    }
+    Fail("execute", started.error().sys_errno, started.error().message);
+  }
   while (!done_) {
     Result<> turn = Turn();
     if (!turn) Fail("keeper", turn.error().sys_errno, turn.error().message);

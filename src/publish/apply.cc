@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "publish/finish.h"
 #include "sys/files.h"
+#include "workspace/marker.h"
 #include "workspace/owner_open.h"
 #include "workspace/walk.h"
 
@@ -51,6 +52,14 @@ Applied Summary(const Journal& journal) {
   return out;
 }
 
+// Before the mark: nothing has happened, and the tree's times say so again.
+Result<> TakeBack(const workspace::SandboxDir& dir, int root_fd, const Journal& journal) {
+  std::vector<std::string> touched = StagedInto(root_fd, journal);
+  BAWN_CHECK_OK(RollBack(root_fd, journal));
+  BAWN_CHECK_OK(RememberTouched(dir, root_fd, touched));
+  return Journal::Remove(dir, journal.name());
+}
+
 // One journal from its plan to its end.
 Result<Applied> RunJournal(const ApplyContext& context, const TreeLock& lock, int root_fd,
                            Journal journal, const ContentOf& content) {
@@ -58,11 +67,16 @@ Result<Applied> RunJournal(const ApplyContext& context, const TreeLock& lock, in
   BAWN_CHECK_OK(lock.WriteNote({context.dir.id, journal.name()}));
   Result<> staged = Stage(root_fd, journal, content, context.step);
   if (!staged) {
-    BAWN_CHECK_OK(RollBack(root_fd, journal));
-    BAWN_CHECK_OK(Journal::Remove(context.dir, journal.name()));
+    BAWN_CHECK_OK(TakeBack(context.dir, root_fd, journal));
     return std::unexpected(WithContext(std::move(staged).error(), "nothing was written"));
   }
-  BAWN_CHECK_OK(Flip(root_fd, journal, context.step));
+  Result<> flipped = Flip(root_fd, journal, context.step);
+  if (!flipped) flipped = Flip(root_fd, journal, context.step);  // what is done is not repeated
+  if (!flipped) {
+    Error error = WithContext(std::move(flipped).error(), "the apply is half done");
+    error.hint = "the next bawn diff, apply or publish finishes it";
+    return std::unexpected(std::move(error));
+  }
   context.step();
   BAWN_CHECK_OK(FinishJournal(context.dir, context.meta, root_fd, journal));
   context.step();
@@ -76,10 +90,7 @@ Result<> TakeUp(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, 
   Result<Journal> journal = Journal::Open(dir, name);
   if (!journal && journal.error().sys_errno == ENOENT) return {};  // ended and dropped long ago
   if (!journal) return std::unexpected(std::move(journal).error());
-  if (!journal->progress().all_staged) {
-    BAWN_CHECK_OK(RollBack(root_fd, *journal));
-    return Journal::Remove(dir, name);
-  }
+  if (!journal->progress().all_staged) return TakeBack(dir, root_fd, *journal);
   BAWN_CHECK_OK(Flip(root_fd, *journal, step));
   if (!locked) return {};  // whoever uses that sandbox finishes it
   return FinishJournal(dir, meta, -1, *journal);
@@ -123,7 +134,11 @@ Result<> RecoverTree(const ApplyContext& context, const TreeLock& lock, int root
   if (!other && other.error().code == ErrorCode::kNotFound) return {};
   if (!other) return std::unexpected(std::move(other).error());
   workspace::SandboxMeta meta = BAWN_TRY(workspace::ReadMeta(*other));
-  return TakeUp(*other, meta, locked, note->journal, root_fd, context.step);
+  if (!locked) return TakeUp(*other, meta, locked, note->journal, root_fd, context.step);
+  // Should this be cut short as well, the other one's end is not forgotten.
+  UniqueFd marker = BAWN_TRY(workspace::Mark(context.state, note->sandbox));
+  BAWN_CHECK_OK(TakeUp(*other, meta, locked, note->journal, root_fd, context.step));
+  return workspace::Unmark(context.state, note->sandbox);
 }
 
 Result<Applied> Apply(const ApplyContext& context, const workspace::ChangeSet& set,

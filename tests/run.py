@@ -28,7 +28,7 @@ from support.box import Box  # noqa: E402
 from support.cannot_run import CannotRun  # noqa: E402
 
 DEFAULT_SECONDS = 120
-FOLDERS = ("integration", "escape", "work", "machine")
+FOLDERS = ("integration", "escape", "faults", "work", "machine")
 
 
 class Test:

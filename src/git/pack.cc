@@ -1,10 +1,14 @@
 // git/pack.cc
 // The objects of one publish: hashed as they come, kept in memory, written as one pack. Loose
 // objects would cost an fsync each (RT-23: 1,150 take seconds).
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "git/impl.h"
 #include "git/repo.h"
+#include "sys/files.h"
 
 namespace bawn::git {
 namespace {
@@ -123,7 +127,37 @@ Result<Oid> Repo::AddCommit(const Oid& tree, const std::vector<Oid>& parents,
   return AddObject(ObjectKind::kCommit, bytes);
 }
 
-Result<> Repo::WritePack() {
+namespace {
+
+// Nothing but what libgit2 wrote there is in it.
+Result<> RemoveStaging(int objects, const std::string& name) {
+  Result<UniqueFd> staging = sys::OpenDir(objects, name, sys::kUntrusted);
+  if (!staging && staging.error().sys_errno == ENOENT) return {};
+  if (!staging) return std::unexpected(std::move(staging).error());
+  for (const sys::DirEntry& entry : BAWN_TRY(sys::ListDir(staging->get()))) {
+    BAWN_CHECK_OK(sys::Unlinkat(staging->get(), entry.name));
+  }
+  return sys::Unlinkat(objects, name, AT_REMOVEDIR);
+}
+
+// git finds a pack by its index: the pack itself goes first.
+Result<> MoveIntoPlace(int objects, const std::string& name) {
+  UniqueFd staging = BAWN_TRY(sys::OpenDir(objects, name, sys::kUntrusted));
+  UniqueFd packs = BAWN_TRY(sys::OpenDir(objects, "pack"));
+  std::vector<sys::DirEntry> entries = BAWN_TRY(sys::ListDir(staging.get()));
+  for (const char* ending : {".pack", ".idx"}) {
+    for (const sys::DirEntry& entry : entries) {
+      if (!entry.name.ends_with(ending)) continue;
+      BAWN_CHECK_OK(sys::Renameat2(staging.get(), entry.name, packs.get(), entry.name));
+    }
+  }
+  BAWN_CHECK_OK(sys::Fsync(packs.get()));
+  return RemoveStaging(objects, name);
+}
+
+}  // namespace
+
+Result<> Repo::WritePack(const std::string& name) {
   if (impl_->collected_oids.empty()) return {};
   git_packbuilder* builder = nullptr;
   int code = git_packbuilder_new(&builder, impl_->repository.get());
@@ -134,9 +168,18 @@ Result<> Repo::WritePack() {
     code = git_packbuilder_insert(builder, &oid, nullptr);
     if (code < 0) return FailGit(code, "pack object " + OidText(oid));
   }
-  const std::string directory = impl_->common_dir + "/objects/pack";
-  code = git_packbuilder_write(builder, directory.c_str(), 0, nullptr, nullptr);
-  if (code < 0) return FailGit(code, "write a pack to " + directory);
+  const std::string path = impl_->common_dir + "/objects";
+  UniqueFd objects = BAWN_TRY(sys::OpenDir(AT_FDCWD, path));
+  const std::string staging = name + ".pack";
+  BAWN_CHECK_OK(RemoveStaging(objects.get(), staging));
+  BAWN_CHECK_OK(sys::Mkdirat(objects.get(), staging, 0700));
+  code = git_packbuilder_write(builder, (path + "/" + staging).c_str(), 0, nullptr, nullptr);
+  Result<> moved = code < 0 ? Result<>(FailGit(code, "write a pack to " + path))
+                            : MoveIntoPlace(objects.get(), staging);
+  if (!moved) {
+    (void)RemoveStaging(objects.get(), staging);  // the first error is the one to report
+    return moved;
+  }
   impl_->collected_oids.clear();
   code = git_mempack_reset(impl_->collected);
   if (code == 0) code = git_odb_refresh(impl_->odb.get());

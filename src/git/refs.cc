@@ -80,7 +80,8 @@ Result<> Repo::CompareAndSwapRef(const std::string& name, const Oid& expected, c
     const timespec wait{.tv_sec = 0, .tv_nsec = kLockWaitNs};
     nanosleep(&wait, nullptr);
   }
-  if (code == 0) return {};
+  // libgit2 does not look whether its lock went away with the move.
+  if (code == 0) return ForgetRefLock(name, target, INT64_MAX);
   const auto failure = FailGit(code, "move " + name);  // before other calls replace the message
   const bool blocked = code == GIT_EDIRECTORY || BlockedByAnotherRef(impl_->repository.get(), name);
   const bool lost = code == GIT_EMODIFIED || code == GIT_EEXISTS || code == GIT_ENOTFOUND;

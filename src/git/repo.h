@@ -102,7 +102,9 @@ class Repo {
   // The bytes of an object that the caller has parsed strictly itself (RT-11).
   Result<Oid> AddObject(ObjectKind kind, std::string_view bytes);
   // Nothing collected: nothing is written.
-  Result<> WritePack();
+  // Made complete in objects/NAME.pack/ first, so that a kill -9 leaves nothing but that directory:
+  // the next call of that name, or workspace::RemoveGitTemporaries, takes it away.
+  Result<> WritePack(const std::string& name);
 
   // Symbolic refs are followed; an unborn branch has no value.
   Result<std::optional<Oid>> ReadRef(const std::string& name);

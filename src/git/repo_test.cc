@@ -130,7 +130,7 @@ TEST(RepoOpenTest, LinkedWorktreeWithRelativePointersSharesObjectsAndRefs) {
   EXPECT_THAT(*repo->CheckedOutAt("refs/heads/side"), HasSubstr("linked"));
   EXPECT_THAT(*repo->CheckedOutAt("refs/heads/main"), test.tree());
   const Oid made = AddFiles(*repo, 3, "w");
-  ASSERT_TRUE(repo->WritePack());
+  ASSERT_TRUE(repo->WritePack("bawn-test"));
   ASSERT_TRUE(repo->CompareAndSwapRef("refs/heads/bawn/x", std::string(kZeroOid), made, "m"));
   test.Git(
       "config --file .git/config --unset extensions.relativeWorktrees");  // newer than this git
@@ -186,7 +186,7 @@ TEST(PackTest, OnePackAndNoLooseObjects) {
   const Oid commit = *repo.AddCommit(tree, {base}, kWho, kWho, "subject\n\nbody\n");
   EXPECT_EQ(*repo.ReadBlob(blob, 10), "data");  // readable before it is written
   EXPECT_EQ(repo.ReadTree(tree)->size(), 4u);
-  ASSERT_TRUE(repo.WritePack());
+  ASSERT_TRUE(repo.WritePack("bawn-test"));
   EXPECT_EQ(*repo.ReadBlob(blob, 10), "data");
   EXPECT_EQ(LooseObjects(test), loose_before);
   EXPECT_EQ(test.Line("count-objects -v | grep -c 'packs: 1'"), "1");
@@ -194,7 +194,7 @@ TEST(PackTest, OnePackAndNoLooseObjects) {
   EXPECT_EQ(test.Line("ls-tree --name-only " + commit), "b-\nb.c\nb\nl");
   EXPECT_EQ(test.Line("log -1 --format='%an|%ae|%ad|%B' --date=raw " + commit),
             "Ann|ann@example.org|1700000000 -0130|subject\n\nbody");
-  ASSERT_TRUE(repo.WritePack());  // nothing collected: nothing written
+  ASSERT_TRUE(repo.WritePack("bawn-test"));  // nothing collected: nothing written
   EXPECT_EQ(test.Line("count-objects -v | grep -c 'packs: 1'"), "1");
 }
 
@@ -204,7 +204,7 @@ TEST(PackTest, WhatTheRepositoryHasIsNotStoredAgain) {
   test.CommitAll();
   Repo repo = test.Open();
   EXPECT_TRUE(repo.AddBlob("known"));
-  ASSERT_TRUE(repo.WritePack());
+  ASSERT_TRUE(repo.WritePack("bawn-test"));
   EXPECT_EQ(test.Line("count-objects -v | grep -c 'packs: 0'"), "1");
 }
 
@@ -233,7 +233,7 @@ TEST(PackTest, ElevenHundredFiftyFilesInUnderASecond) {
   Repo repo = test.Open();
   const auto start = std::chrono::steady_clock::now();
   const Oid commit = AddFiles(repo, 1150, "speed");
-  ASSERT_TRUE(repo.WritePack());
+  ASSERT_TRUE(repo.WritePack("bawn-test"));
   const auto took = std::chrono::steady_clock::now() - start;
   RecordProperty("ms", std::to_string(took / std::chrono::milliseconds(1)));
   std::printf("1,150 files: %ld ms\n", static_cast<long>(took / std::chrono::milliseconds(1)));
@@ -352,7 +352,7 @@ TEST(CanaryTest, NoExternalProgramEverRuns) {
   EXPECT_EQ(*repo.ToWorkTree(commit, "x", "a\n"), "a\r\n");
   EXPECT_EQ(repo.ConversionOf(commit, "x")->filter, "evil");
   const Oid made = AddFiles(repo, 2, "c");
-  ASSERT_TRUE(repo.WritePack());
+  ASSERT_TRUE(repo.WritePack("bawn-test"));
   ASSERT_TRUE(repo.CompareAndSwapRef("refs/heads/b", std::string(kZeroOid), made, "m"));
   EXPECT_EQ(*repo.CheckedOutAt("refs/heads/b"), "");
   EXPECT_FALSE(std::filesystem::exists(test.root() + "/ran"));

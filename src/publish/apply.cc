@@ -10,6 +10,7 @@
 #include "publish/finish.h"
 #include "sys/files.h"
 #include "sys/processes.h"
+#include "workspace/marker.h"
 #include "workspace/owner_open.h"
 #include "workspace/walk.h"
 
@@ -58,7 +59,9 @@ Applied Summary(const Journal& journal) {
 // (`apply --undo`), so the note names that one first: it may be repeated after a kill -9.
 Result<> TakeBack(const workspace::SandboxDir& dir, const Journal& journal, const TreeLock& lock,
                   const TreeNote& note, int root_fd, const StepHook& step) {
+  std::vector<std::string> touched = StagedInto(root_fd, journal);
   BAWN_CHECK_OK(RollBack(root_fd, journal));
+  BAWN_CHECK_OK(RememberTouched(dir, root_fd, touched));  // the tree's times say so again
   step();
   BAWN_CHECK_OK(lock.WriteNote({note.before_sandbox, note.before_journal}));
   step();
@@ -86,7 +89,13 @@ Result<Applied> RunJournal(const ApplyContext& context, const TreeLock& lock, in
     BAWN_CHECK_OK(TakeBack(context.dir, journal, lock, note, root_fd, context.step));
     return std::unexpected(WithContext(std::move(staged).error(), "nothing was written"));
   }
-  BAWN_CHECK_OK(Flip(root_fd, journal, context.step));
+  Result<> flipped = Flip(root_fd, journal, context.step);
+  if (!flipped) flipped = Flip(root_fd, journal, context.step);  // what is done is not repeated
+  if (!flipped) {
+    Error error = WithContext(std::move(flipped).error(), "the apply is half done");
+    error.hint = "the next bawn diff, apply or publish finishes it";
+    return std::unexpected(std::move(error));
+  }
   context.step();
   BAWN_CHECK_OK(FinishJournal(context.dir, context.meta, root_fd, journal));
   context.step();
@@ -146,7 +155,11 @@ Result<> RecoverTree(const ApplyContext& context, const TreeLock& lock, int root
   if (!other && other.error().code == ErrorCode::kNotFound) return {};
   if (!other) return std::unexpected(std::move(other).error());
   workspace::SandboxMeta meta = BAWN_TRY(workspace::ReadMeta(*other));
-  return TakeUp(*other, meta, locked, lock, *note, root_fd, context.step);
+  if (!locked) return TakeUp(*other, meta, locked, lock, *note, root_fd, context.step);
+  // Should this be cut short as well, the other one's end is not forgotten.
+  UniqueFd marker = BAWN_TRY(workspace::Mark(context.state, note->sandbox));
+  BAWN_CHECK_OK(TakeUp(*other, meta, locked, lock, *note, root_fd, context.step));
+  return workspace::Unmark(context.state, note->sandbox);
 }
 
 Result<Applied> Apply(const ApplyContext& context, const workspace::ChangeSet& set,

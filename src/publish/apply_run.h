@@ -31,6 +31,9 @@ using StepHook = std::function<void()>;
 
 // Any error leaves a journal that RollBack clears.
 Result<> Stage(int root_fd, Journal& journal, const ContentOf& content, const StepHook& step);
+// The directories (relative, "" for the top) that nothing but our staging has changed: the last
+// thing that happened to each is the appearance of a staged name.
+std::vector<std::string> StagedInto(int root_fd, const Journal& journal);
 // Removes what was staged. Only before the mark.
 Result<> RollBack(int root_fd, const Journal& journal);
 // Does what is not done yet; every action gets its word in the journal:

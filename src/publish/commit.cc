@@ -170,6 +170,12 @@ Result<> MoveRef(const PublishContext& context, const PreparedPublish& prepared,
                                         "bawn publish: " + context.meta.name);
 }
 
+// Also an error can come after the rename (the directory's fsync, the reflog): then it has.
+Result<bool> HasMoved(const PublishContext& context, const Intent& intent) {
+  std::optional<git::Oid> now = BAWN_TRY(context.repo.ReadRef(intent.ref));
+  return now && *now == intent.commit;
+}
+
 Result<> Forget(const PublishContext& context, const Intent& intent) {
   if (intent.update_tree) BAWN_CHECK_OK(AbandonTreeUpdate(context, intent));
   return RemoveIntent(context.dir);
@@ -191,14 +197,14 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
   published.unsigned_although_asked = BAWN_TRY(context.repo.ConfigBool("commit.gpgsign", false));
   context.step();
   BAWN_CHECK_OK(StoreLfs(context, prepared));
-  BAWN_CHECK_OK(context.repo.WritePack());
+  BAWN_CHECK_OK(context.repo.WritePack("bawn-" + context.meta.id));
   context.step();
   Intent intent = MakeIntent(prepared, published.commit);
   if (intent.update_tree) intent.index_inode = BAWN_TRY(PrepareTreeUpdate(context, base, changes));
   BAWN_CHECK_OK(WriteIntent(context.dir, intent));
   context.step();
   Result<> moved = MoveRef(context, prepared, intent);
-  if (!moved) {
+  if (!moved && !BAWN_TRY(HasMoved(context, intent))) {
     BAWN_CHECK_OK(Forget(context, intent));
     return std::unexpected(std::move(moved).error());
   }
@@ -211,9 +217,10 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
 Result<> RecoverPublish(const PublishContext& context) {
   std::optional<Intent> intent = BAWN_TRY(ReadIntent(context.dir));
   if (!intent) return {};
-  BAWN_CHECK_OK(context.repo.ForgetRefLock(intent->ref, intent->commit, intent->written_at_ns));
-  std::optional<git::Oid> now = BAWN_TRY(context.repo.ReadRef(intent->ref));
-  if (!now || *now != intent->commit) return Forget(context, *intent);  // the ref never moved
+  if (!BAWN_TRY(HasMoved(context, *intent))) {
+    BAWN_CHECK_OK(context.repo.ForgetRefLock(intent->ref, intent->commit, intent->written_at_ns));
+    return Forget(context, *intent);
+  }
   BAWN_CHECK_OK(FinishPublish(context, *intent, nullptr));
   return {};
 }

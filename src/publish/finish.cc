@@ -7,9 +7,7 @@
 
 #include "publish/target.h"
 #include "sys/files.h"
-#include "workspace/open.h"
 #include "workspace/remembered.h"
-#include "workspace/remove.h"
 
 namespace bawn::publish {
 namespace {
@@ -75,24 +73,17 @@ Result<> RememberJournal(const workspace::SandboxDir& dir, int tree_fd, const Jo
 
 }  // namespace
 
-bool IsEnded(const std::string& state) {
-  return state == kPublished || state == kApplied || state == kDiscarded;
-}
-
 Result<> EndSandbox(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta,
                     const std::string& state) {
   if (meta.state != state) {
-    meta.state = state;
-    meta.kept = false;
-    ++meta.rev;
-    BAWN_CHECK_OK(workspace::WriteMeta(dir, meta, true));
+    workspace::SandboxMeta ended = meta;
+    ended.state = state;
+    ended.kept = false;
+    ++ended.rev;
+    BAWN_CHECK_OK(workspace::WriteMeta(dir, ended, true));
+    meta = std::move(ended);  // not before it is written: the changes still stand
   }
-  if (!meta.common_dir.empty()) {
-    BAWN_CHECK_OK(workspace::UnpinBase(meta.common_dir, meta.id));
-    Result<> gone = sys::Unlinkat(AT_FDCWD, meta.git_dir + "/bawn/" + meta.id + ".index");
-    if (!gone && gone.error().sys_errno != ENOENT && gone.error().sys_errno != ENOTDIR) return gone;
-  }
-  return workspace::RemoveChanges(dir);
+  return workspace::EndChanges(dir, meta);
 }
 
 Result<> RememberCarried(const workspace::SandboxDir& dir,
@@ -123,6 +114,14 @@ void RememberInside(workspace::SandboxMeta& meta, const std::string& ref, const 
   if (!moved_base) return;
   add(kBaseKey, tip);
   add(kBaseKey, meta.base_commit);
+}
+
+Result<> RememberTouched(const workspace::SandboxDir& dir, int tree_fd,
+                         const std::vector<std::string>& directories) {
+  if (directories.empty()) return {};
+  workspace::Remembered remembered = BAWN_TRY(workspace::ReadRemembered(dir));
+  for (const std::string& directory : directories) NoteLeft(tree_fd, directory, remembered);
+  return workspace::WriteRemembered(dir, remembered);
 }
 
 Result<> FinishJournal(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, int tree_fd,

@@ -10,17 +10,18 @@
 #include "base/result.h"
 #include "publish/journal.h"
 #include "workspace/changes.h"
+#include "workspace/remove.h"
 #include "workspace/state.h"
 
 namespace bawn::publish {
 
-inline constexpr char kPublished[] = "published";
-inline constexpr char kApplied[] = "applied";
-inline constexpr char kDiscarded[] = "discarded";
-bool IsEnded(const std::string& state);
+using workspace::IsEnded;
+using workspace::kApplied;
+using workspace::kDiscarded;
+using workspace::kPublished;
 
-// meta.json says `state` first; then the pin ref and pinned index go, then the changes. Receipts,
-// output and the apply journal stay.
+// meta.json says `state` first; then the pin ref goes, then the changes. Receipts, output and the
+// apply journal stay.
 Result<> EndSandbox(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta,
                     const std::string& state);
 
@@ -36,6 +37,10 @@ Result<> RememberCarried(const workspace::SandboxDir& dir, const std::vector<Car
 inline constexpr char kBaseKey[] = "base";  // of extra.inside; all others are refs
 void RememberInside(workspace::SandboxMeta& meta, const std::string& ref, const std::string& tip,
                     bool moved_base);
+
+// These directories of the user's tree were changed by Bawn alone: not a sign of the user's work.
+Result<> RememberTouched(const workspace::SandboxDir& dir, int tree_fd,
+                         const std::vector<std::string>& directories);
 
 // After the last action of a journal: remembers or ends, and drops older journals. `tree_fd`: the
 // user's tree as the last action just left it; -1 when it was taken up later, so that nobody knows

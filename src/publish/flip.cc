@@ -27,8 +27,20 @@ class Flipper {
   Flipper(int root_fd, Journal& journal, const StepHook& step)
       : root_fd_(root_fd), journal_(journal), step_(step) {}
 
-  // The word for the journal.
+  // The word for the journal. What fails is tried once more, as it would be by the next command
+  // after a kill: memory or descriptors may be there again. Then everything of it goes back.
   Result<std::string_view> One(const Action& action, size_t index) {
+    Result<std::string_view> word = Try(action, index);
+    if (!word) word = Try(action, index);
+    if (!word) {
+      Result<> back = PutBack(action, index);
+      if (!back) word.error().message += "; " + back.error().message;
+    }
+    return word;
+  }
+
+ private:
+  Result<std::string_view> Try(const Action& action, size_t index) {
     switch (action.kind) {
       case ActionKind::kRemove:
         return Remove(action, index);
@@ -43,8 +55,7 @@ class Flipper {
     }
     return Fail(ErrorCode::kInternal, "unknown action");
   }
-
- private:
+  Result<> PutBack(const Action& action, size_t index);
   Result<std::string_view> Put(const Action& action, size_t index);
   Result<std::string_view> PutNew(const Spot& staging, const Spot& place);
   Result<std::string_view> KeepExchanged(const Action& action, size_t index, const Spot& staging,
@@ -70,10 +81,7 @@ Result<std::string_view> Flipper::Put(const Action& action, size_t index) {
   MaybeStat waiting = BAWN_TRY(staging.Look());
   bool is_waiting = waiting && waiting->ino == staged->second;
   Result<Spot> place = Spot::Open(root_fd_, action.path);
-  if (!place) {
-    if (is_waiting) (void)sys::Unlinkat(staging.parent.get(), staging.name);
-    return std::unexpected(std::move(place).error());
-  }
+  if (!place) return std::unexpected(std::move(place).error());
   MaybeStat now = BAWN_TRY(place->Look());
   if (now && now->ino == staged->second) {  // taken up again after a kill
     if (!waiting) return "written";
@@ -86,20 +94,16 @@ Result<std::string_view> Flipper::Put(const Action& action, size_t index) {
   }
   step_();
   if (!now) return PutNew(staging, *place);
-  Result<> exchanged = Exchange(staging, *place);
-  if (!exchanged) {
-    (void)sys::Unlinkat(staging.parent.get(), staging.name);  // the first error is reported
-    return std::unexpected(std::move(exchanged).error());
-  }
+  BAWN_CHECK_OK(Exchange(staging, *place));
   return KeepExchanged(action, index, staging, *place);
 }
 
 Result<std::string_view> Flipper::PutNew(const Spot& staging, const Spot& place) {
   Result<> moved = MoveToFreeName(staging, place);
   if (moved) return "written";
-  (void)sys::Unlinkat(staging.parent.get(), staging.name);
-  if (moved.error().sys_errno == EEXIST) return "diverged";
-  return std::unexpected(std::move(moved).error());
+  if (moved.error().sys_errno != EEXIST) return std::unexpected(std::move(moved).error());
+  BAWN_CHECK_OK(sys::Unlinkat(staging.parent.get(), staging.name));
+  return "diverged";
 }
 
 // The new object is in place; what was there waits under the staging name.
@@ -107,11 +111,12 @@ Result<std::string_view> Flipper::KeepExchanged(const Action& action, size_t ind
                                                 const Spot& staging, const Spot& place) {
   step_();
   bool ours = IsAsBefore(BAWN_TRY(staging.Look()), action.before);
-  Result<> kept = ours ? Keep(staging, index) : Result<>();
-  if (ours && kept) return "written";
+  if (ours) {
+    BAWN_CHECK_OK(Keep(staging, index));
+    return "written";
+  }
   BAWN_CHECK_OK(Exchange(staging, place));  // the user's own goes back where it was
   BAWN_CHECK_OK(sys::Unlinkat(staging.parent.get(), staging.name));
-  if (!kept) return std::unexpected(std::move(kept).error());
   return "diverged";
 }
 
@@ -133,10 +138,11 @@ Result<std::string_view> Flipper::Remove(const Action& action, size_t index) {
   }
   step_();
   bool ours = IsAsBefore(BAWN_TRY(staging.Look()), action.before);
-  Result<> kept = ours ? Keep(staging, index) : Result<>();
-  if (ours && kept) return "written";
+  if (ours) {
+    BAWN_CHECK_OK(Keep(staging, index));
+    return "written";
+  }
   BAWN_CHECK_OK(MoveToFreeName(staging, *place));
-  if (!kept) return std::unexpected(std::move(kept).error());
   return "diverged";
 }
 
@@ -192,6 +198,28 @@ Result<std::string_view> Flipper::Mode(const Action& action) {
   // Bits above 0777 are the user's own and stay.
   BAWN_CHECK_OK(sys::FchmodPath(fd.get(), (now.mode & 07000) | (action.new_mode & 0777)));
   return "written";
+}
+
+// After a failure: what was there returns to its place, what was staged goes. Nothing of the user's
+// is ever removed: only an object with the inode that was staged is.
+Result<> Flipper::PutBack(const Action& action, size_t index) {
+  if (action.kind != ActionKind::kPut && action.kind != ActionKind::kRemove) return {};
+  auto staged = journal_.progress().staged.find(index);
+  uint64_t own = staged == journal_.progress().staged.end() ? 0 : staged->second;
+  Spot staging = BAWN_TRY(Spot::Open(root_fd_, action.staging));
+  MaybeStat waiting = BAWN_TRY(staging.Look());
+  if (!waiting) return {};
+  if (action.kind == ActionKind::kPut && waiting->ino != own) {
+    Spot place = BAWN_TRY(Spot::Open(root_fd_, action.path));
+    MaybeStat there = BAWN_TRY(place.Look());
+    if (!there || there->ino != own) return {};
+    BAWN_CHECK_OK(Exchange(staging, place));
+    waiting = BAWN_TRY(staging.Look());
+  } else if (action.kind == ActionKind::kRemove) {
+    return MoveToFreeName(staging, BAWN_TRY(Spot::Open(root_fd_, action.path)));
+  }
+  if (!waiting || waiting->ino != own) return {};
+  return sys::Unlinkat(staging.parent.get(), staging.name);
 }
 
 // Takes an old object out of the tree into the journal.

@@ -10,7 +10,7 @@
 namespace bawn::publish {
 namespace {
 
-constexpr char kName[] = "publishing.json";
+constexpr const char* kName = workspace::kPublishing;
 constexpr size_t kBytesMax = size_t{1} << 30;
 
 Result<CarriedPath> ReadRow(const Json& row) {

@@ -161,9 +161,10 @@ Result<> Journal::NoteStaged(size_t action, uint64_t ino) {
 }
 
 Result<> Journal::NoteAllStaged() {
-  progress_.all_staged = true;
   BAWN_CHECK_OK(Append("S"));
-  return sys::Fsync(log_.get());
+  BAWN_CHECK_OK(sys::Fsync(log_.get()));
+  progress_.all_staged = true;
+  return {};
 }
 
 Result<> Journal::NoteBegun(size_t action) {
@@ -172,13 +173,15 @@ Result<> Journal::NoteBegun(size_t action) {
 }
 
 Result<> Journal::NoteDone(size_t action, std::string_view word) {
+  BAWN_CHECK_OK(Append("d " + std::to_string(action) + " " + std::string(word)));
   progress_.done[action] = word;
-  return Append("d " + std::to_string(action) + " " + std::string(word));
+  return {};
 }
 
 Result<> Journal::NoteFinished() {
+  BAWN_CHECK_OK(Append("F"));
   progress_.finished = true;
-  return Append("F");
+  return {};
 }
 
 Result<> Journal::ReadFact(std::string_view line) {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -66,6 +68,27 @@ Result<> Stage(int root_fd, Journal& journal, const ContentOf& content, const St
   }
   step();
   return journal.NoteAllStaged();
+}
+
+std::vector<std::string> StagedInto(int root_fd, const Journal& journal) {
+  // A name and its directory get their times in one call, from one clock, a tick apart at most.
+  constexpr int64_t kTickNs = 10'000'000;
+  std::map<std::string, int64_t> newest;
+  for (const Action& action : journal.actions()) {
+    if (action.kind != ActionKind::kPut || action.consented) continue;
+    Result<Spot> spot = Spot::Open(root_fd, action.staging);
+    if (!spot) continue;
+    Result<std::optional<sys::FileStat>> st = spot->Look();
+    if (!st || !*st) continue;
+    int64_t& time = newest[Split(action.staging).parent];
+    time = std::max(time, (*st)->ctime_ns);
+  }
+  std::vector<std::string> ours;
+  for (const auto& [directory, time] : newest) {
+    Result<sys::FileStat> st = sys::Fstatat(root_fd, directory.empty() ? "." : directory);
+    if (st && st->IsDir() && st->ctime_ns <= time + kTickNs) ours.push_back(directory);
+  }
+  return ours;
 }
 
 Result<> RollBack(int root_fd, const Journal& journal) {

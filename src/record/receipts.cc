@@ -109,6 +109,18 @@ Result<std::vector<StoredReceipt>> ReadReceipts(int sandbox_fd) {
   return receipts;
 }
 
+Result<std::vector<std::string>> JobsWithoutReceipt(int sandbox_fd) {
+  std::vector<std::string> without;
+  for (const std::string& job_id : BAWN_TRY(ListJobs(sandbox_fd))) {
+    UniqueFd job = BAWN_TRY(OpenJobDir(sandbox_fd, job_id));
+    Result<sys::FileStat> receipt = sys::Fstatat(job.get(), kFileName);
+    if (receipt) continue;
+    if (receipt.error().sys_errno != ENOENT) return std::unexpected(receipt.error());
+    without.push_back(job_id);
+  }
+  return without;
+}
+
 Result<uint64_t> RemoveOldReceipts(int sandbox_fd, int64_t now_ns) {
   uint64_t removed = 0;
   for (const std::string& job_id : BAWN_TRY(ListJobs(sandbox_fd))) {

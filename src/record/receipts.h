@@ -39,6 +39,9 @@ struct StoredReceipt {
 // before one was written) is not listed.
 Result<std::vector<StoredReceipt>> ReadReceipts(int sandbox_fd);
 
+// Jobs that began and whose receipt was never written: they run, or were interrupted.
+Result<std::vector<std::string>> JobsWithoutReceipt(int sandbox_fd);
+
 // Removes receipt and kept output of every job that ended more than kRetentionNs before `now_ns`
 // (CLOCK_REALTIME); a job without a readable receipt counts from its directory's last change.
 // Returns how many jobs went. The caller holds the sandbox's lock.

@@ -9,6 +9,7 @@
 #include "launch/kept.h"
 #include "record/receipts.h"
 #include "service/collect.h"
+#include "service/durable.h"
 #include "service/local.h"
 #include "service/recover.h"
 #include "service/select.h"
@@ -49,6 +50,25 @@ Result<> StopLive(const workspace::StateDir& state, const workspace::SandboxMeta
   return {};
 }
 
+// What a killed write-back left is done now; what a stopped machine may have cost is said.
+Result<> SeeToDurability(Target* target) {
+  if (target->meta.kept) {
+    Result<workspace::SandboxDir> dir =
+        workspace::OpenSandboxDir(target->state, target->meta.id, true);
+    if (dir) {
+      target->meta = BAWN_TRY(workspace::ReadMeta(*dir));
+      BAWN_CHECK_OK(NoteLostWriteBack(*dir, &target->meta));
+      BAWN_CHECK_OK(TakeOverWriteBack(*dir));
+    } else if (dir.error().code != ErrorCode::kConflict) {
+      return std::unexpected(std::move(dir).error());
+    }
+  }
+  if (std::string lost = LostWriteBack(target->meta); !lost.empty()) {
+    target->recovered.push_back(std::move(lost));
+  }
+  return {};
+}
+
 Result<Target> Choose(const std::vector<std::string>& environment, const SandboxSelector& selector,
                       Meaning meaning) {
   Target target;
@@ -59,6 +79,7 @@ Result<Target> Choose(const std::vector<std::string>& environment, const Sandbox
   if (meaning == Meaning::kAct) {
     BAWN_CHECK_OK(StopLive(target.state, target.meta, &target.recovered));
   }
+  BAWN_CHECK_OK(SeeToDurability(&target));
   return target;
 }
 

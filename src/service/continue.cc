@@ -12,6 +12,7 @@
 #include "sys/files.h"
 #include "sys/processes.h"
 #include "sys/sockets.h"
+#include "workspace/marker.h"
 
 namespace bawn::service {
 namespace {
@@ -41,8 +42,9 @@ Result<> JoinLive(const RunOptions& options, bool pty, UniqueFd keeper, Session*
 }
 
 Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
+  BAWN_CHECK_OK(NoteLostWriteBack(session->dir, &session->opened.meta));
   BAWN_CHECK_OK(WaitForWriteBack(session->dir));
-  BAWN_CHECK_OK(MarkRunning(session->state, session->dir.id));
+  session->marker = BAWN_TRY(workspace::Mark(session->state, session->dir.id));
   BAWN_CHECK_OK(ChooseLevel(options, session));
   workspace::SandboxMeta meta = session->opened.meta;
   if (!meta.common_dir.empty()) {
@@ -55,6 +57,8 @@ Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
   BAWN_CHECK_OK(CompileSession(options, pty, session));
   session->opened.meta.state = "running";
   (*session->opened.meta.extra.AsObject())["level"] = plan::LevelName(session->level);
+  session->opened.meta.command = session->compiled.job.argv;
+  if (std::string lost = LostWriteBack(meta); !lost.empty()) session->opened.notes.push_back(lost);
   return PlaceWitnesses(session);
 }
 

@@ -5,6 +5,8 @@
 // ends itself after 60 s. `durable.pending` in the sandbox's directory exists until it is done.
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 #include "workspace/state.h"
 
@@ -14,8 +16,17 @@ inline constexpr unsigned kWriteBackSeconds = 60;
 
 Result<> StartWriteBack(const workspace::SandboxDir& dir);
 
-// Before the layers are mounted again: waits until the process is done or has given up.
+// Before the layers are mounted again: waits until the process is done; does its work where it was
+// killed or has given up.
 Result<> WaitForWriteBack(const workspace::SandboxDir& dir);
+// For those who only read: does its work where nobody else does, and waits for nobody.
+Result<> TakeOverWriteBack(const workspace::SandboxDir& dir);
+
+// The machine went down before the changes were on disk: the mark of a volatile mount is older than
+// its start. Noted in meta.json before the mark goes, because then nothing else tells.
+Result<> NoteLostWriteBack(const workspace::SandboxDir& dir, workspace::SandboxMeta* meta);
+// What to say of such a sandbox; empty for every other.
+std::string LostWriteBack(const workspace::SandboxMeta& meta);
 
 // Whether it is done: "synced" or "pending".
 const char* DurableState(const workspace::SandboxDir& dir);

@@ -12,6 +12,7 @@
 #include "service/session.h"
 #include "sys/files.h"
 #include "workspace/changes.h"
+#include "workspace/marker.h"
 
 namespace bawn::service {
 namespace {
@@ -162,7 +163,7 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
   BAWN_CHECK_OK(RemoveRuntimeParts(session->dir, meta.kept));
   BAWN_CHECK_OK(LeaveRootMode(*session));
   if (meta.kept) BAWN_CHECK_OK(StartWriteBack(session->dir));
-  BAWN_CHECK_OK(MarkEnded(session->state, meta.id));
+  BAWN_CHECK_OK(workspace::Unmark(session->state, meta.id));
   return result;
 }
 

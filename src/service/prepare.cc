@@ -13,6 +13,7 @@
 #include "service/session.h"
 #include "sys/files.h"
 #include "sys/sockets.h"
+#include "workspace/marker.h"
 
 namespace bawn::service {
 namespace {
@@ -225,6 +226,16 @@ Result<> CompileSession(const RunOptions& options, bool pty, Session* session) {
   return {};
 }
 
+Result<> DropSandbox(Session* session, const std::string& id) {
+  const std::string& common_dir = session->opened.meta.common_dir;
+  if (!common_dir.empty()) BAWN_CHECK_OK(workspace::UnpinBase(common_dir, id));
+  if (session->dir.fd.valid()) {
+    BAWN_CHECK_OK(workspace::RemoveSandboxDir(session->state, std::move(session->dir)));
+  }
+  BAWN_CHECK_OK(workspace::RemoveHalves(session->state, id));
+  return workspace::Unmark(session->state, id);
+}
+
 Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty) {
   Session session;
   session.caller = std::move(caller);
@@ -232,9 +243,10 @@ Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pt
   session.state = BAWN_TRY(OpenState(session.caller));
   session.policy = BAWN_TRY(LoadProfile(session.caller, session.state, options.profile));
   std::string id = NewId("sb_");
-  BAWN_CHECK_OK(MarkRunning(session.state, id));  // before anything that it would have to explain
-  session.dir = BAWN_TRY(workspace::CreateSandboxDir(session.state, id));
+  // Before anything that it would have to explain.
+  session.marker = BAWN_TRY(workspace::Mark(session.state, id));
   auto rest = [&]() -> Result<> {
+    session.dir = BAWN_TRY(workspace::CreateSandboxDir(session.state, id));
     BAWN_CHECK_OK(ChooseLevel(options, &session));
     BAWN_CHECK_OK(OpenWorkspace(options, &session));
     BAWN_CHECK_OK(CompileSession(options, pty, &session));
@@ -243,8 +255,7 @@ Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pt
   };
   Result<> done = rest();
   if (!done) {
-    Result<> removed = workspace::RemoveSandboxDir(session.state, std::move(session.dir));
-    if (removed) removed = MarkEnded(session.state, id);
+    Result<> removed = DropSandbox(&session, id);
     if (!removed)
       done.error().message += " (and its directory stays: " + removed.error().message + ")";
     return std::unexpected(done.error());

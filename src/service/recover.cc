@@ -14,28 +14,23 @@
 #include "plan/receipt.h"
 #include "record/receipts.h"
 #include "service/durable.h"
+#include "service/retention.h"
 #include "service/session.h"
 #include "sys/files.h"
+#include "workspace/marker.h"
 #include "workspace/open.h"
+#include "workspace/remove.h"
 
 namespace bawn::service {
 namespace {
 
-Result<UniqueFd> RunningDir(const workspace::StateDir& state) {
-  Result<> made = sys::Mkdirat(state.fd.get(), "running", 0700);
-  if (!made && made.error().sys_errno != EEXIST) return std::unexpected(made.error());
-  return sys::OpenDir(state.fd.get(), "running", sys::kUntrusted);
-}
-
-bool Missing(const Result<>& result) { return !result && result.error().sys_errno == ENOENT; }
-
-Result<> WriteInterrupted(const workspace::SandboxDir& dir, const workspace::SandboxMeta& meta) {
-  std::vector<record::StoredReceipt> receipts = BAWN_TRY(record::ReadReceipts(dir.fd.get()));
-  if (!receipts.empty()) return {};  // the job's receipt was written; only the clean-up was missing
+// The receipt of a job that nobody could write one for.
+Result<> WriteInterrupted(const workspace::SandboxDir& dir, const workspace::SandboxMeta& meta,
+                          const std::string& job_id) {
   plan::Receipt receipt;
   receipt.sandbox_id = meta.id;
   receipt.sandbox_name = meta.name;
-  receipt.job_id = NewId("job_");
+  receipt.job_id = job_id;
   receipt.command = meta.command;
   receipt.started_at_ns = meta.created_at_ns;
   receipt.ended_at_ns = RealtimeNs();
@@ -49,71 +44,98 @@ Result<> WriteInterrupted(const workspace::SandboxDir& dir, const workspace::San
   return record::WriteReceipt(dir.fd.get(), receipt, false);
 }
 
-// Ends one interrupted sandbox. Its processes are gone already: pid 1 ends with its control socket.
+// What its meta.json is to say from now on, and the words for it; none where its keeper ended it
+// and every job of it was told so.
+Result<std::string> EndByState(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta) {
+  std::vector<std::string> jobs = BAWN_TRY(record::JobsWithoutReceipt(dir.fd.get()));
+  for (const std::string& job : jobs) BAWN_CHECK_OK(WriteInterrupted(dir, meta, job));
+  std::string line = meta.name + ": the command that worked on it was cut short";
+  if (!jobs.empty()) line = meta.name + " was interrupted";
+  if (meta.state == "live" && jobs.empty()) line.clear();
+  if (meta.state != "running" && meta.state != "live") return line;
+  if (meta.state == "running") meta.kept = !meta.ephemeral;  // it may have written
+  meta.state = jobs.empty() ? "ended" : "interrupted";
+  BAWN_CHECK_OK(workspace::WriteMeta(dir, meta, false));
+  return line;
+}
+
+// Files that were being written (sys::WriteFileAtomic): in the sandbox's directory and its jobs'.
+Result<> RemoveTemporaries(int directory) {
+  for (const sys::DirEntry& entry : BAWN_TRY(sys::ListDir(directory))) {
+    if (entry.name.starts_with(".tmp_")) BAWN_CHECK_OK(sys::Unlinkat(directory, entry.name));
+  }
+  return {};
+}
+
+Result<> RemoveAllTemporaries(const workspace::SandboxDir& dir) {
+  BAWN_CHECK_OK(RemoveTemporaries(dir.fd.get()));
+  UniqueFd jobs = BAWN_TRY(sys::OpenDir(dir.fd.get(), "jobs", sys::kUntrusted));
+  for (const sys::DirEntry& job : BAWN_TRY(sys::ListDir(jobs.get()))) {
+    UniqueFd one = BAWN_TRY(sys::OpenDir(jobs.get(), job.name, sys::kUntrusted));
+    BAWN_CHECK_OK(RemoveTemporaries(one.get()));
+  }
+  return {};
+}
+
+// Its processes are gone already: pid 1 ends with its control socket.
+Result<std::string> RecoverOpened(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta) {
+  BAWN_CHECK_OK(RemoveAllTemporaries(dir));
+  if (workspace::IsEnded(meta.state)) {  // all but the clean-up had been done
+    BAWN_CHECK_OK(RemoveRuntimeParts(dir, false));
+    BAWN_CHECK_OK(workspace::EndChanges(dir, meta));
+    return meta.name + " had been " + meta.state + "; the end of that was finished now";
+  }
+  std::string line = BAWN_TRY(EndByState(dir, meta));
+  bool publishing = sys::Fstatat(dir.fd.get(), workspace::kPublishing).has_value();
+  if (!publishing && !meta.common_dir.empty()) {
+    BAWN_CHECK_OK(workspace::RemoveGitTemporaries(meta));
+  }
+  if (!meta.kept) BAWN_CHECK_OK(workspace::EndChanges(dir, meta));
+  BAWN_CHECK_OK(RemoveRuntimeParts(dir, meta.kept));
+  if (meta.kept) {
+    BAWN_CHECK_OK(NoteLostWriteBack(dir, &meta));
+    BAWN_CHECK_OK(StartWriteBack(dir));
+  }
+  if (line.empty()) return line;
+  return line +
+         (meta.kept ? "; its changes are kept: bawn diff " + meta.name : "; nothing of it is left");
+}
+
+// Ends what the marker `id` names, unless somebody is at work on it: then the line is empty.
 Result<std::string> RecoverOne(const workspace::StateDir& state, const std::string& id) {
+  std::optional<UniqueFd> marker = BAWN_TRY(workspace::TakeMarker(state, id));
+  if (!marker) return std::string();
   Result<workspace::SandboxDir> dir = workspace::OpenSandboxDir(state, id, true);
-  if (!dir && dir.error().code == ErrorCode::kConflict) return std::string();  // it lives
-  if (!dir && dir.error().code == ErrorCode::kNotFound) {
-    BAWN_CHECK_OK(MarkEnded(state, id));
-    return std::string();
-  }
-  if (!dir) return std::unexpected(dir.error());
-  Result<workspace::SandboxMeta> meta = workspace::ReadMeta(*dir);
-  if (!meta) {  // killed before the workspace was opened: nothing of value exists yet
-    BAWN_CHECK_OK(workspace::RemoveSandboxDir(state, std::move(*dir)));
-    BAWN_CHECK_OK(MarkEnded(state, id));
-    return std::string();
-  }
-  if (meta->state == "live") {  // its keeper ended it; nothing was interrupted
-    meta->state = "ended";
-    if (!meta->kept && !meta->common_dir.empty()) {
-      BAWN_CHECK_OK(workspace::UnpinBase(meta->common_dir, id));
+  if (!dir && dir.error().code == ErrorCode::kConflict) return std::string();  // its keeper has it
+  std::string line;
+  if (dir) {
+    Result<workspace::SandboxMeta> meta = workspace::ReadMeta(*dir);
+    if (meta) {
+      line = BAWN_TRY(RecoverOpened(*dir, *meta));
+    } else if (meta.error().sys_errno == ENOENT) {  // killed while it was opened: nothing ran
+      BAWN_CHECK_OK(workspace::RemoveSandboxDir(state, std::move(*dir)));
+    } else {
+      return std::unexpected(meta.error());
     }
-    BAWN_CHECK_OK(workspace::WriteMeta(*dir, *meta, false));
-    BAWN_CHECK_OK(RemoveRuntimeParts(*dir, meta->kept));
-    if (meta->kept) BAWN_CHECK_OK(StartWriteBack(*dir));
-    BAWN_CHECK_OK(MarkEnded(state, id));
-    return std::string();
+  } else if (dir.error().code != ErrorCode::kNotFound) {
+    return std::unexpected(dir.error());
   }
-  if (meta->state == "running") {
-    BAWN_CHECK_OK(WriteInterrupted(*dir, *meta));
-    meta->state = "interrupted";
-    meta->kept = !meta->ephemeral;
-    if (meta->ephemeral && !meta->common_dir.empty()) {
-      BAWN_CHECK_OK(workspace::UnpinBase(meta->common_dir, id));
-    }
-    BAWN_CHECK_OK(workspace::WriteMeta(*dir, *meta, false));
-  }
-  BAWN_CHECK_OK(RemoveRuntimeParts(*dir, meta->kept));
-  BAWN_CHECK_OK(MarkEnded(state, id));
-  return meta->name + " was interrupted; " +
-         (meta->kept ? "its changes are kept: bawn diff " + meta->name : "nothing of it is left");
+  BAWN_CHECK_OK(workspace::RemoveHalves(state, id));
+  BAWN_CHECK_OK(workspace::Unmark(state, id));
+  return line;
 }
 
 }  // namespace
 
-Result<> MarkRunning(const workspace::StateDir& state, const std::string& id) {
-  UniqueFd running = BAWN_TRY(RunningDir(state));
-  BAWN_CHECK_OK(sys::Openat2(running.get(), id, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  return {};
-}
-
-Result<> MarkEnded(const workspace::StateDir& state, const std::string& id) {
-  UniqueFd running = BAWN_TRY(RunningDir(state));
-  Result<> gone = sys::Unlinkat(running.get(), id);
-  if (Missing(gone)) return {};
-  return gone;
-}
-
 Result<std::vector<std::string>> RecoverInterrupted(const workspace::StateDir& state) {
-  UniqueFd running = BAWN_TRY(RunningDir(state));
   std::vector<std::string> lines;
-  for (const sys::DirEntry& entry : BAWN_TRY(sys::ListDir(running.get()))) {
-    if (!IsId(entry.name, "sb_")) continue;
-    Result<std::string> line = RecoverOne(state, entry.name);
-    if (!line) lines.push_back(entry.name + " could not be cleaned: " + line.error().message);
+  for (const std::string& id : BAWN_TRY(workspace::MarkedIds(state))) {
+    Result<std::string> line = RecoverOne(state, id);
+    if (!line) lines.push_back(id + " could not be cleaned: " + line.error().message);
     if (line && !line->empty()) lines.push_back(*line);
   }
+  Result<> swept = RemoveExpired(state, RealtimeNs());
+  if (!swept) lines.push_back("old receipts could not be removed: " + swept.error().message);
   return lines;
 }
 
@@ -142,16 +164,11 @@ Result<> RemoveRuntimeParts(const workspace::SandboxDir& dir, bool keep_changes)
   BAWN_CHECK_OK(EndGroups(dir));
   for (const char* socket : {"witness", launch::kKeeperSocket}) {
     Result<> gone = sys::Unlinkat(dir.fd.get(), socket);
-    if (!gone && !Missing(gone)) return gone;
+    if (!gone && gone.error().sys_errno != ENOENT) return gone;
   }
   // What caches and a private home hold ends with pid 1, whether or not changes are kept.
   BAWN_CHECK_OK(workspace::RemoveTree(dir.fd.get(), kPrivateDir));
-  if (keep_changes) return {};
-  for (const char* part : {"layers", "initial", "git"}) {
-    Result<> removed = workspace::RemoveTree(dir.fd.get(), part);
-    if (!removed && !Missing(removed)) return removed;
-  }
-  return {};
+  return keep_changes ? Result<>() : workspace::RemoveChanges(dir);
 }
 
 }  // namespace bawn::service

@@ -1,7 +1,8 @@
 // service/recover.h
-// What a killed Bawn left behind is found by a marker per running sandbox (<state>/running/<id>),
-// made before anything else and removed last. The next command that finds a marker whose lock is
-// free ends what is left, writes the receipt `interrupted`, and says so.
+// What a killed Bawn left behind is found by the marker of each sandbox somebody is at work on
+// (workspace/marker.h): one of run, or of the worker's publish, apply and discard. The next command
+// that finds one whose lock is free ends what is left, writes the receipt `interrupted` where a job
+// has none, and says so.
 #pragma once
 
 #include <string>
@@ -16,10 +17,8 @@ namespace bawn::service {
 // private_dir.
 inline constexpr char kPrivateDir[] = "private";
 
-Result<> MarkRunning(const workspace::StateDir& state, const std::string& id);
-Result<> MarkEnded(const workspace::StateDir& state, const std::string& id);
-
-// One line per sandbox that was recovered. Cheap when nothing was interrupted.
+// One line per sandbox that was recovered. Cheap when nothing was interrupted. Receipts whose time
+// is over go too (service/retention.h).
 Result<std::vector<std::string>> RecoverInterrupted(const workspace::StateDir& state);
 
 // Removes what only a running sandbox needs. With `changes` false also its layers: what stays is

@@ -5,6 +5,7 @@
 #include "service/recover.h"
 #include "service/session.h"
 #include "sys/terminal.h"
+#include "workspace/marker.h"
 
 namespace bawn::service {
 namespace {
@@ -14,11 +15,18 @@ bool WantsPty(const RunOptions& options) {
   return sys::IsTerminal(0) && sys::IsTerminal(1) && sys::IsTerminal(2);
 }
 
-// The job is over and the sandbox gone; what is left must not stay half-done.
+// Nothing ran; what is left must not stay half-done. When this fails, the marker stays: the next
+// command tries again and says so.
 void CleanAfterFailure(const RunOptions& options, Session* session) {
-  if (session->attached || !options.in_sandbox.empty()) return;  // it existed before this run
-  // The marker stays when this fails: the next command tries again and says so.
-  if (RemoveRuntimeParts(session->dir, false)) (void)MarkEnded(session->state, session->dir.id);
+  if (session->attached) return;  // its keeper has it
+  if (options.in_sandbox.empty()) {
+    (void)DropSandbox(session, std::string(session->dir.id));
+    return;
+  }
+  session->opened.meta.state = "ended";  // as it was before this run
+  bool clean = workspace::WriteMeta(session->dir, session->opened.meta, false) &&
+               RemoveRuntimeParts(session->dir, true);
+  if (clean) (void)workspace::Unmark(session->state, session->dir.id);
 }
 
 }  // namespace
@@ -54,8 +62,7 @@ Result<PlanResult> LocalBawn::Plan(const RunOptions& options) {
   result.decisions = session.compiled.decisions;
   result.notes = session.opened.notes;
   std::string id = session.dir.id;
-  BAWN_CHECK_OK(workspace::RemoveSandboxDir(session.state, std::move(session.dir)));
-  BAWN_CHECK_OK(MarkEnded(session.state, id));
+  BAWN_CHECK_OK(DropSandbox(&session, id));
   return result;
 }
 

@@ -22,6 +22,7 @@ namespace bawn::service {
 struct Session {
   Caller caller;
   workspace::StateDir state;
+  UniqueFd marker;  // this run is at work on `dir`
   workspace::SandboxDir dir;
   std::optional<workspace::Repository> repository;
   workspace::Opened opened;
@@ -42,6 +43,9 @@ struct Session {
 
 // Leaves nothing behind when it fails.
 Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty);
+// A sandbox in which nothing ran, without a trace: its pin, its directory, its marker. What fails
+// here stays marked, for the next command.
+Result<> DropSandbox(Session* session, const std::string& id);
 // `--in`: a live sandbox is joined through its keeper, one that is not is mounted again.
 Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool pty);
 // `--keep`: starts bawn-keeper with this session's Plan and lock, and connects to it.

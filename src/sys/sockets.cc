@@ -132,6 +132,19 @@ Result<> SendPacket(int fd, std::string_view bytes, const std::vector<int>& fds)
   return {};
 }
 
+Result<> SendAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) {
+      return Fail(ErrorCode::kUnavailable, "send: the other end is gone");
+    }
+    if (sent < 0) return FailErrno(errno, "send");
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return {};
+}
+
 Result<Packet> ReceivePacket(int fd, size_t bytes_max, bool wait) {
   Packet packet;
   packet.bytes.resize(bytes_max);
@@ -143,9 +156,13 @@ Result<Packet> ReceivePacket(int fd, size_t bytes_max, bool wait) {
   message.msg_control = control.data();
   message.msg_controllen = control.size();
   ssize_t got = 0;
+  // A peer that closed with our last frame unread answers ECONNRESET once, before what it sent
+  // itself: its last words are still to come.
+  bool reset = false;
   do {
+    reset = reset || (got < 0 && errno == ECONNRESET);
     got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !reset)));
   if (got < 0 && errno != ECONNRESET) return FailErrno(errno, "recvmsg");
   for (cmsghdr* h = CMSG_FIRSTHDR(&message); h != nullptr; h = CMSG_NXTHDR(&message, h)) {
     if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS) continue;

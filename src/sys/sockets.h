@@ -24,6 +24,9 @@ Result<> SetPipeSize(int fd, int bytes);
 // Sends one packet. kUnavailable when the peer is gone (never SIGPIPE); EAGAIN stays an errno.
 Result<> SendPacket(int fd, std::string_view bytes, const std::vector<int>& fds = {});
 
+// All bytes to a stream socket. kUnavailable when the peer is gone (never SIGPIPE).
+Result<> SendAll(int fd, std::string_view bytes);
+
 // Listening stream sockets, backlog 1: the witnesses that a canary must not reach.
 Result<UniqueFd> ListenPathname(const std::string& path);  // the path must not exist
 Result<UniqueFd> ListenAbstract(const std::string& name);  // without the leading NUL

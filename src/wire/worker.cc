@@ -1,6 +1,7 @@
 #include "wire/worker.h"
 
 #include "sys/files.h"
+#include "sys/sockets.h"
 #include "wire/codec.h"
 
 namespace bawn::wire {
@@ -25,7 +26,7 @@ Result<> SendWorkerMessage(int fd, WorkerFrame frame, std::string_view json) {
   Writer w;
   w.Enum(frame);
   w.Bytes(json);
-  return sys::WriteAll(fd, w.bytes());
+  return sys::SendAll(fd, w.bytes());
 }
 
 Result<WorkerMessage> ReceiveWorkerMessage(int fd) {

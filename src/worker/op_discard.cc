@@ -1,3 +1,4 @@
+#include <cerrno>
 #include <utility>
 
 #include "publish/finish.h"
@@ -11,8 +12,12 @@ Result<Json> RunDiscard(Session& session) {
   JsonObject answer;
   answer["state"] = publish::kDiscarded;
   Result<workspace::SandboxMeta> meta = workspace::ReadMeta(session.dir);
+  // What could not be read now may be read the next time; what is damaged stays so.
+  if (!meta && meta.error().sys_errno != 0 && meta.error().sys_errno != ENOENT) {
+    return std::unexpected(std::move(meta).error());
+  }
   if (!meta) {
-    // Nothing can say what this was; the pin ref is left to the recovery that lists the refs.
+    // Nothing can say what this was, nor which repository holds its pin.
     BAWN_CHECK_OK(workspace::RemoveSandboxDir(session.state, std::move(session.dir)));
     return Json(std::move(answer));
   }

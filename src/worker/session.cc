@@ -8,6 +8,7 @@
 #include "publish/publish.h"
 #include "sys/files.h"
 #include "wire/worker.h"
+#include "workspace/marker.h"
 
 namespace bawn::worker {
 namespace {
@@ -99,11 +100,23 @@ Result<std::optional<git::Repo>> OpenAnyRepository(const workspace::SandboxMeta&
 
 Result<> TakeUp(Session& session) {
   if (!session.locked()) return {};
-  if (publish::HasIntent(session.dir)) {
+  bool ended = publish::IsEnded(session.meta.state);
+  bool intent = publish::HasIntent(session.dir);
+  bool journal = sys::Fstatat(session.dir.fd.get(), "journal").has_value();
+  // Finishing may be cut short as well.
+  if ((intent || journal) && !session.marker.valid()) {
+    session.marker = BAWN_TRY(workspace::Mark(session.state, session.dir.id));
+  }
+  if (intent) {
     git::Repo repo = BAWN_TRY(publish::OpenRepository(session.meta));
     BAWN_CHECK_OK(publish::RecoverPublish({session.state, session.dir, session.meta, repo}));
   }
-  return publish::Recover({session.state, session.dir, session.meta});
+  BAWN_CHECK_OK(publish::Recover({session.state, session.dir, session.meta}));
+  if (ended || !publish::IsEnded(session.meta.state)) return {};
+  return Fail(ErrorCode::kFailedPrecondition,
+              "an earlier command on " + session.meta.name +
+                  " was cut short; it has been finished now: " + session.meta.state,
+              "nothing of this sandbox is pending any more", "act.recovered");
 }
 
 }  // namespace bawn::worker

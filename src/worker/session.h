@@ -30,6 +30,7 @@ struct Session {
   workspace::StateDir state;
   workspace::SandboxDir dir;
   workspace::SandboxMeta meta;
+  UniqueFd marker;  // an act is under way on `dir` (workspace/marker.h)
   Confined confined;
 
   bool locked() const { return dir.lock.valid(); }

@@ -9,6 +9,8 @@
 #include "wire/worker.h"
 #include "worker/ops.h"
 #include "worker/session.h"
+#include "workspace/marker.h"
+#include "workspace/remove.h"
 
 namespace bawn::worker {
 namespace {
@@ -80,7 +82,23 @@ Result<> OpenSandbox(Session& session, Lock lock) {
   }
   if (!dir) return std::unexpected(std::move(dir).error());
   session.dir = std::move(*dir);
+  if (lock == Lock::kRequired) session.marker = BAWN_TRY(workspace::Mark(session.state, id));
   return {};
+}
+
+// The act is over, carried out or not. What its end left undone is done here, or by the next
+// command: then the marker stays.
+Result<> Settle(Session& session) {
+  if (!session.marker.valid()) return {};
+  if (session.dir.fd.valid()) {  // discard of a damaged one has taken it away
+    // As it is on disk: a write whose fsync failed has been made.
+    Result<workspace::SandboxMeta> meta = workspace::ReadMeta(session.dir);
+    if (!meta && meta.error().sys_errno != 0) return std::unexpected(std::move(meta).error());
+    bool ended = meta && workspace::IsEnded(meta->state);
+    if (ended) BAWN_CHECK_OK(workspace::EndChanges(session.dir, *meta));
+  }
+  std::string id = BAWN_TRY(TextMember(session.request, "sandbox"));
+  return workspace::Unmark(session.state, id);
 }
 
 // Before anything that a payload wrote is read. A meta.json that cannot be read is the handler's to
@@ -106,7 +124,10 @@ Result<Json> Serve(Session& session) {
   const Row* row = BAWN_TRY(FindRow(session.request));
   BAWN_CHECK_OK(OpenSandbox(session, row->lock));
   BAWN_CHECK_OK(RaiseWalls(session));
-  Json answer = BAWN_TRY(row->handler(session));
+  Result<Json> handled = row->handler(session);
+  Result<> settled = Settle(session);
+  if (handled && !settled) return std::unexpected(std::move(settled).error());
+  Json answer = BAWN_TRY(std::move(handled));
   if (JsonObject* object = answer.AsObject()) (*object)["confined"] = ToJson(session.confined);
   return answer;
 }

@@ -15,6 +15,7 @@ namespace bawn::workspace {
 namespace {
 
 constexpr char kDirectory[] = "refs/bawn/base";
+constexpr char kPackedLock[] = "packed-refs.lock";
 constexpr int kTries = 50;
 constexpr useconds_t kPauseUs = 10'000;
 
@@ -49,25 +50,43 @@ std::optional<std::string> Without(std::string_view packed, const std::string& n
   return out;
 }
 
-Result<> RemovePacked(int common_dir, const std::string& name) {
-  std::optional<std::string> packed =
-      BAWN_TRY(ReadIfExists(common_dir, "packed-refs", kPackedRefsMax));
-  if (!packed || !Without(*packed, name)) return {};
-  Result<UniqueFd> lock = std::unexpected(Error());
+// Takes git's lock by a link, so that one left by a kill -9 can be told from somebody else's: the
+// other name of its inode is `own`.
+Result<UniqueFd> LockPacked(int common_dir, const std::string& own) {
+  Result<sys::FileStat> left = sys::Fstatat(common_dir, own);
+  Result<sys::FileStat> lock = sys::Fstatat(common_dir, kPackedLock);
+  if (left && lock && left->ino == lock->ino) {
+    BAWN_CHECK_OK(sys::Unlinkat(common_dir, kPackedLock));
+  }
+  if (left) BAWN_CHECK_OK(sys::Unlinkat(common_dir, own));
+  UniqueFd fd = BAWN_TRY(sys::Openat2(common_dir, own, O_WRONLY | O_CREAT | O_EXCL, 0644));
+  Result<> taken;
   for (int i = 0; i < kTries; ++i) {
     if (i > 0) usleep(kPauseUs);
-    lock = sys::Openat2(common_dir, "packed-refs.lock", O_WRONLY | O_CREAT | O_EXCL, 0644);
-    if (lock || lock.error().sys_errno != EEXIST) break;
+    taken = sys::Linkat(common_dir, own, common_dir, kPackedLock);
+    if (taken || taken.error().sys_errno != EEXIST) break;
   }
+  if (taken) return fd;
+  (void)sys::Unlinkat(common_dir, own);  // the first error is the one to report
+  return std::unexpected(taken.error());
+}
+
+Result<> RemovePacked(int common_dir, const std::string& name, const std::string& id) {
+  std::string own = "bawn-" + id + ".refs";
+  std::optional<std::string> packed =
+      BAWN_TRY(ReadIfExists(common_dir, "packed-refs", kPackedRefsMax));
+  if ((!packed || !Without(*packed, name)) && !sys::Fstatat(common_dir, own)) return {};
+  Result<UniqueFd> lock = LockPacked(common_dir, own);
   if (!lock) return std::unexpected(WithContext(lock.error(), "while removing " + name));
-  packed = BAWN_TRY(ReadIfExists(common_dir, "packed-refs", kPackedRefsMax));
-  std::optional<std::string> rest = packed ? Without(*packed, name) : std::nullopt;
-  Result<> done = rest ? sys::WriteAll(lock->get(), *rest) : Result<>();
+  Result<std::optional<std::string>> now = ReadIfExists(common_dir, "packed-refs", kPackedRefsMax);
+  std::optional<std::string> rest = now && *now ? Without(**now, name) : std::nullopt;
+  Result<> done = now ? Result<>() : std::unexpected(now.error());
+  if (rest) done = sys::WriteAll(lock->get(), *rest);
   if (done && rest) done = sys::Fsync(lock->get());  // every packed ref of the user is in there
-  if (done && rest)
-    return sys::Renameat2(common_dir, "packed-refs.lock", common_dir, "packed-refs");
-  (void)sys::Unlinkat(common_dir, "packed-refs.lock");
-  return done;
+  if (done && rest) done = sys::Renameat2(common_dir, kPackedLock, common_dir, "packed-refs");
+  if (!done || !rest) (void)sys::Unlinkat(common_dir, kPackedLock);  // ours
+  Result<> gone = sys::Unlinkat(common_dir, own);
+  return done ? gone : done;
 }
 
 }  // namespace
@@ -102,7 +121,7 @@ Result<> UnpinBase(const std::string& common_dir, const std::string& id) {
   std::string name = std::string(kDirectory) + "/" + id;
   // Packed first: were the loose one removed before, a kill in between would bring the old one
   // back.
-  BAWN_CHECK_OK(RemovePacked(common->get(), name));
+  BAWN_CHECK_OK(RemovePacked(common->get(), name, id));
   for (const std::string& file : {name + ".lock", name}) {
     Result<> removed = sys::Unlinkat(common->get(), file);
     if (!removed && removed.error().sys_errno != ENOENT) return removed;

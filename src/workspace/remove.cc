@@ -1,6 +1,7 @@
 #include "workspace/remove.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 
 #include <cerrno>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/ids.h"
 #include "base/text.h"
 #include "sys/files.h"
+#include "workspace/open.h"
 #include "workspace/state.h"
 
 namespace bawn::workspace {
@@ -184,6 +186,48 @@ Result<> SweepRemoved(const StateDir& state) {
 Result<> RemoveChanges(const SandboxDir& dir) {
   for (const char* name : {"layers", "initial", "git"}) {
     BAWN_CHECK_OK(RemoveTree(dir.fd.get(), name));
+  }
+  return {};
+}
+
+Result<> RemoveGitTemporaries(const SandboxMeta& meta) {
+  std::string name = "bawn-" + meta.id;
+  std::pair<std::string, std::string> places[] = {{meta.common_dir + "/objects", name + ".pack"},
+                                                  {meta.git_dir, name},
+                                                  {meta.git_dir, name + ".lock"}};
+  for (const auto& [directory, entry] : places) {
+    Result<UniqueFd> fd = sys::OpenDir(AT_FDCWD, directory);
+    if (!fd && fd.error().sys_errno == ENOENT) continue;  // the repository is gone
+    if (!fd) return std::unexpected(std::move(fd).error());
+    BAWN_CHECK_OK(RemoveTree(fd->get(), entry));
+  }
+  return {};
+}
+
+Result<> EndChanges(const SandboxDir& dir, const SandboxMeta& meta) {
+  if (!meta.common_dir.empty()) {
+    BAWN_CHECK_OK(UnpinBase(meta.common_dir, meta.id));
+    BAWN_CHECK_OK(RemoveGitTemporaries(meta));
+  }
+  BAWN_CHECK_OK(RemoveChanges(dir));
+  for (const char* name : {kDurablePending, kPublishing}) {
+    Result<> gone = sys::Unlinkat(dir.fd.get(), name);
+    if (!gone && gone.error().sys_errno != ENOENT) return gone;
+  }
+  return {};
+}
+
+bool IsEnded(const std::string& state) {
+  return state == kPublished || state == kApplied || state == kDiscarded;
+}
+
+Result<> RemoveHalves(const StateDir& state, const std::string& id) {
+  BAWN_ASSERT(IsId(id, "sb_"));
+  Result<UniqueFd> sandboxes = sys::OpenDir(state.fd.get(), "sb", sys::kUntrusted);
+  if (!sandboxes && sandboxes.error().sys_errno == ENOENT) return {};
+  if (!sandboxes) return std::unexpected(std::move(sandboxes).error());
+  for (const char* prefix : {kNewPrefix, kRemovingPrefix}) {
+    BAWN_CHECK_OK(RemoveTree(sandboxes->get(), prefix + id));
   }
   return {};
 }

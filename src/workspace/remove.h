@@ -20,4 +20,22 @@ Result<> SweepRemoved(const StateDir& state);
 // directory) and keeps its meta.json, receipts, output and apply journal. May be repeated.
 Result<> RemoveChanges(const SandboxDir& dir);
 
+// What a publish that was cut short before its note leaves in the git directory under the sandbox's
+// name: a pack and an index that were not complete. Nobody looks for them. May be repeated.
+Result<> RemoveGitTemporaries(const SandboxMeta& meta);
+
+// The end of a sandbox whose meta.json says so already: its pin goes, then its changes, then what
+// publish noted about itself. May be repeated, also by a later command after a kill -9.
+Result<> EndChanges(const SandboxDir& dir, const SandboxMeta& meta);
+
+// meta.json's `state` after publish, apply and discard.
+inline constexpr char kPublished[] = "published";
+inline constexpr char kApplied[] = "applied";
+inline constexpr char kDiscarded[] = "discarded";
+bool IsEnded(const std::string& state);
+
+// In the sandbox's directory: kept changes that are not known to be on disk; a publish under way.
+inline constexpr char kDurablePending[] = "durable.pending";
+inline constexpr char kPublishing[] = "publishing.json";
+
 }  // namespace bawn::workspace

@@ -86,6 +86,10 @@ Result<std::vector<ListedSandbox>> ListSandboxes(const StateDir& state);
 // Removes what a creation that was killed half way left. Safe beside creations going on.
 Result<> SweepUnfinished(const StateDir& state);
 
+// What CreateSandboxDir (kNewPrefix) or RemoveSandboxDir began for this id and a kill cut short.
+// Call only when nobody is at work on it (workspace/marker.h).
+Result<> RemoveHalves(const StateDir& state, const std::string& id);
+
 // Removes a sandbox directory completely: also mode 000, deep nesting, 100,000 files, whatever the
 // payload left. Descriptor-relative, follows nothing, crosses no mount.
 Result<> RemoveSandboxDir(const StateDir& state, SandboxDir dir);

@@ -56,6 +56,16 @@ Result<> LetProceed(int pid, const InitStart& start, const ProvisionRequest::IdR
   return sys::SendPacket(control, wire::Encode(wire::ToInit(wire::Proceed{})));
 }
 
+// What a process that could not become pid 1 said before it ended; empty when it said nothing.
+std::string Refusal(int control) {
+  Result<sys::Packet> packet = sys::ReceivePacket(control, wire::kControlFrameBytesMax, false);
+  if (!packet) return {};
+  Result<wire::FromInit> frame = wire::DecodeFromInit(packet->bytes);
+  if (!frame || !std::holds_alternative<wire::SetupFailed>(*frame)) return {};
+  const auto& failed = std::get<wire::SetupFailed>(*frame);
+  return failed.stage + ": " + failed.text;
+}
+
 void KillAndReap(const UniqueFd& pidfd) {
   (void)sys::PidfdSendSignal(pidfd.get(), SIGKILL);  // ESRCH: it has ended by itself
   bool ended = false;
@@ -133,7 +143,9 @@ Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
   if (request.ids) {
     Result<> proceeding = LetProceed(child.pid, start, *request.ids, ours.get());
     if (!proceeding) {
+      std::string why = Refusal(ours.get());
       KillAndReap(child.pidfd);
+      if (!why.empty()) proceeding.error().message = why;
       return std::unexpected(WithContext(proceeding.error(), "id maps"));
     }
   }

@@ -15,6 +15,7 @@
 #include "service/session.h"
 #include "sys/files.h"
 #include "sys/processes.h"
+#include "workspace/marker.h"
 
 namespace bawn::service {
 namespace {
@@ -108,7 +109,7 @@ Result<> CheckEnd(const launch::JobReport& report) {
 Result<> End(const Session& session) {
   BAWN_CHECK_OK(RemoveRuntimeParts(session.dir, true));
   BAWN_CHECK_OK(StartWriteBack(session.dir));
-  return MarkEnded(session.state, session.dir.id);
+  return workspace::Unmark(session.state, session.dir.id);
 }
 
 }  // namespace

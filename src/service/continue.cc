@@ -71,8 +71,11 @@ Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool p
   session.state = BAWN_TRY(OpenState(session.caller));
   BAWN_CHECK_OK(RecoverInterrupted(session.state));
   SandboxSelector selector{options.in_sandbox, options.workspace};
+  std::optional<workspace::SandboxMeta> live =
+      BAWN_TRY(FindLive(session.state, options.in_sandbox));
   session.opened.meta =
-      BAWN_TRY(SelectSandbox(session.caller, session.state, selector, Meaning::kAct));
+      live ? *std::move(live)
+           : BAWN_TRY(SelectSandbox(session.caller, session.state, selector, Meaning::kAct));
   session.policy = BAWN_TRY(LoadProfile(session.caller, session.state, options.profile));
   const std::string& id = session.opened.meta.id;
   session.dir = BAWN_TRY(workspace::OpenSandboxDir(session.state, id, false));

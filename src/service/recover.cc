@@ -105,6 +105,9 @@ Result<std::string> RecoverOpened(const workspace::SandboxDir& dir, workspace::S
 Result<std::string> RecoverOne(const workspace::StateDir& state, const std::string& id) {
   std::optional<UniqueFd> marker = BAWN_TRY(workspace::TakeMarker(state, id));
   if (!marker) return std::string();
+  // A live one is met at every command: its keeper is not waited for.
+  Result<workspace::SandboxDir> seen = workspace::OpenSandboxDir(state, id, false);
+  if (seen && workspace::IsHeld(*seen)) return std::string();
   Result<workspace::SandboxDir> dir = workspace::OpenSandboxDir(state, id, true);
   if (!dir && dir.error().code == ErrorCode::kConflict) return std::string();  // its keeper has it
   std::string line;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "workspace/marker.h"
 #include "workspace/open.h"
 
 namespace bawn::service {
@@ -56,6 +57,20 @@ Result<workspace::SandboxMeta> ByName(const std::vector<workspace::ListedSandbox
 }
 
 }  // namespace
+
+Result<std::optional<workspace::SandboxMeta>> FindLive(const workspace::StateDir& state,
+                                                       const std::string& name) {
+  std::optional<workspace::SandboxMeta> found;
+  for (const std::string& id : BAWN_TRY(workspace::MarkedIds(state))) {
+    Result<workspace::SandboxDir> dir = workspace::OpenSandboxDir(state, id, false);
+    Result<workspace::SandboxMeta> meta =
+        dir ? workspace::ReadMeta(*dir) : std::unexpected(dir.error());
+    if (!meta || meta->state != "live" || (meta->name != name && meta->id != name)) continue;
+    if (found) return std::optional<workspace::SandboxMeta>();  // two: a matter for SelectSandbox
+    found = *std::move(meta);
+  }
+  return found;
+}
 
 Result<workspace::SandboxMeta> SelectSandbox(const Caller& caller, const workspace::StateDir& state,
                                              const SandboxSelector& selector, Meaning meaning) {

@@ -3,6 +3,7 @@
 // the newest of this workspace for questions and the only one for acts.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -16,6 +17,11 @@ enum class Meaning { kQuestion, kAct };
 
 Result<workspace::SandboxMeta> SelectSandbox(const Caller& caller, const workspace::StateDir& state,
                                              const SandboxSelector& selector, Meaning meaning);
+
+// The only live sandbox of that name or id, found by its marker: a job in one must not cost a look
+// at the records of all that ever ran. Absent: none, or several.
+Result<std::optional<workspace::SandboxMeta>> FindLive(const workspace::StateDir& state,
+                                                       const std::string& name);
 
 // The workspace a command means: -w, else the enclosing work tree, else the current directory.
 Result<std::string> FindWorkspace(const Caller& caller, const std::string& dash_w);

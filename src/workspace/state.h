@@ -73,6 +73,8 @@ inline constexpr char kNewPrefix[] = ".new_";
 Result<SandboxDir> CreateSandboxDir(const StateDir& state, const std::string& id);
 // kNotFound; kConflict (hint names it live) when `exclusive` and another process holds the lock.
 Result<SandboxDir> OpenSandboxDir(const StateDir& state, const std::string& id, bool exclusive);
+// Whether somebody holds its lock now: a look, without the short wait of the above.
+bool IsHeld(const SandboxDir& dir);
 Result<> WriteMeta(const SandboxDir& dir, const SandboxMeta& meta, bool durable);
 Result<SandboxMeta> ReadMeta(const SandboxDir& dir);
 

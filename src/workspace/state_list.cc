@@ -41,6 +41,11 @@ Result<std::vector<sys::DirEntry>> Entries(const StateDir& state, UniqueFd* sand
 
 }  // namespace
 
+bool IsHeld(const SandboxDir& dir) {
+  Result<> locked = TryLock(dir);
+  return !locked && locked.error().code == ErrorCode::kConflict;
+}
+
 Result<std::vector<ListedSandbox>> ListSandboxes(const StateDir& state) {
   UniqueFd sandboxes;
   std::vector<ListedSandbox> list;

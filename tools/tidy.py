@@ -67,7 +67,7 @@ TODO = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
 
 
 def listed_files(tree):
-    """Tracked and new files, without what .gitignore names; without git, all but build/."""
+    """Tracked and new files, without what .gitignore names; without git, all that is not made."""
     git = ["git", "-c", "safe.directory=*", "-C", str(tree)]
     try:
         out = subprocess.run(git + ["ls-files", "-co", "--exclude-standard", "-z"],
@@ -76,7 +76,8 @@ def listed_files(tree):
     except (OSError, subprocess.CalledProcessError):
         names = [str(p.relative_to(tree)) for p in tree.rglob("*")]
     for name in sorted(set(names)):
-        if name.startswith(("build/", ".git/", "tests/fuzz/corpus/")):
+        made = "__pycache__/" in name
+        if made or name.startswith(("build/", ".git/", "tests/fuzz/corpus/")):
             continue
         path = tree / name
         if path.is_file() and not path.is_symlink():

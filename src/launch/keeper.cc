@@ -330,6 +330,7 @@ void Keeper::OnSignals() {
     interrupts_ += 1;
     if (interrupts_ > 1 || !started_) {
       done_ = true;  // asked twice, or nothing runs yet: end it now
+      report_.outcome.signal = signal;
     } else {
       Signal(signal);
       timers_.grace = MonotonicNs() + kGraceMs * kMs;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "policy/build.h"
 #include "policy/paths.h"
+#include "policy/view/device_table.h"
 
 namespace bawn::policy {
 namespace {
@@ -42,6 +43,18 @@ void AddWorkspace(Build* build) {
                                            : "the workspace; changes wait for publish or apply");
 }
 
+// A link cannot be on the way to something of the host's, such as a home or a work tree below
+// /var/tmp: there it is left out, and its name is a plain directory.
+void DropCrossedLinks(std::vector<plan::Op>* ops) {
+  for (const LinkRow& link : kScratchLinks) {
+    std::string below = std::string(link.path) + "/";
+    if (std::ranges::any_of(*ops,
+                            [&](const plan::Op& op) { return op.target.starts_with(below); })) {
+      std::erase_if(*ops, [&](const plan::Op& op) { return op.target == link.path; });
+    }
+  }
+}
+
 Result<> AddView(Build* build) {
   build->home = HomeInView(build->host);
   AddSystem(build);
@@ -51,6 +64,7 @@ Result<> AddView(Build* build) {
   AddHome(build);
   BAWN_CHECK_OK(AddShown(build));
   AddWorkspace(build);
+  DropCrossedLinks(&build->out.plan.ops);
   BAWN_CHECK_OK(AddCovers(build));
   return AddSecrets(build);
 }

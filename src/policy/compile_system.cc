@@ -79,8 +79,6 @@ void AddDevices(Build* build) {
   ops.push_back(
       TmpfsOp("/tmp", Share(*build, kScratchShare, kScratchBytesMin), kScratchInodes, 01777));
   for (const LinkRow& link : kScratchLinks) {
-    // A workspace below it needs the real path: then it is a plain directory on the way there.
-    if (build->workspace.path.starts_with(std::string(link.path) + "/")) continue;
     ops.push_back(SymlinkOp(std::string(link.path), std::string(link.target)));
   }
   build->Rule("/", plan::PathRights::kReadExecute);

@@ -15,6 +15,7 @@ constexpr int kKilledByLimit = 137;
 constexpr int kSignalBase = 128;
 constexpr int kSigPipe = 13;
 constexpr int kSigSys = 31;
+constexpr int kSigInt = 2;
 
 // "bad system call": another architecture's calls are killed, everything else gets an errno.
 constexpr std::string_view kSigSysHint =
@@ -66,7 +67,8 @@ void SetExit(const launch::JobReport& report, const std::vector<std::string>& co
       return;
     }
     case plan::OutcomeKind::kCancelled:
-      result->exit_code = kSignalBase + 2;
+      // By the signal that asked for it; without one, as an interrupt key would.
+      result->exit_code = kSignalBase + (outcome.signal != 0 ? outcome.signal : kSigInt);
       result->message = outcome.hint;
       return;
     case plan::OutcomeKind::kInterrupted:

@@ -1,18 +1,21 @@
 """Faults that others shipped (O-nn, A-nn), where no other file is about them."""
 import json
 import os
+import shutil
+import tempfile
 
 from support.marks import as_root, check, equal
 
 
 @as_root
 def test_o09_a_tree_that_overlay_cannot_show_is_copied_and_says_so(box):
-    """A mount below the work tree: the job sees its files, changes them in the copy, and the receipt
-    names the rung."""
+    """A mount below the work tree: the job sees its files, changes them in the copy, and the
+    receipt names the rung."""
     repo = box.repo(files={"a.txt": "a\n", "sub/.keep": ""})
     script = """
         mount -t tmpfs none sub && echo below >sub/f.txt
-        "$BAWN" run --receipt "$RECEIPT" -- sh -c 'cat sub/f.txt; echo new >sub/f.txt; echo n >n.txt'
+        "$BAWN" run --receipt "$RECEIPT" -- \\
+            sh -c 'cat sub/f.txt; echo new >sub/f.txt; echo n >n.txt'
         cat sub/f.txt
         "$BAWN" diff --names"""
     receipt = f"{box.home}/receipt.json"
@@ -55,3 +58,16 @@ print("held")
     run = box.run("/usr/bin/python3", "ino.py", options=("--ephemeral",), cwd=repo).expect(0)
     equal(run.out, "held\n", "the script")
     check(os.stat(f"{repo}/a.txt").st_nlink == 1, "the host's file has a second name")
+
+
+def test_a_home_below_a_temporary_directory_is_no_obstacle(box):
+    """Where /var/tmp is a link to the sandbox's own /tmp, nothing of the host may be below it."""
+    repo = box.repo()
+    home = tempfile.mkdtemp(prefix="bawn-test-home.", dir="/var/tmp")
+    try:
+        run = box.shell('echo x >"$HOME/x" && cd "$HOME" && pwd', options=("--ephemeral",),
+                        cwd=repo, env={"HOME": home}).expect(0)
+        equal(run.out, home + "\n", "the home inside")
+        equal(os.listdir(home), [], "the home outside")
+    finally:
+        shutil.rmtree(home)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 
+from .box import wait_until
 from .marks import check
 
 TOKEN = "token-3f9d1c"
@@ -30,6 +31,14 @@ CREDENTIALS = """
 """.split()
 
 WITNESS = "import signal, time\nwhile True: time.sleep(1000)  # bawn-witness"
+
+
+def readable(path):
+    try:
+        with open(path, "rb") as file:
+            return bool(file.read(1))
+    except OSError:
+        return False
 
 
 class Scene:
@@ -117,6 +126,9 @@ class Scene:
         # pylint: disable=consider-using-with
         process = subprocess.Popen([sys.executable, "-c", WITNESS], start_new_session=True,
                                    stdin=subprocess.DEVNULL)
+        # Popen returns a moment before the kernel takes the new program for one that may be looked
+        # into by its own user, and a control that comes first would be refused.
+        wait_until(lambda: readable(f"/proc/{process.pid}/environ"), "the witness is up")
 
         def end():
             alive = process.poll() is None

@@ -218,11 +218,13 @@ void Cgroup::AddWatch(UniqueFd fd, short events) {
   watches_.push_back(std::move(fd));
 }
 
-// The counter files are always readable and have an exceptional condition when they changed
-// (kernfs_notify); the v1 memory controller has an eventfd instead.
+// In v2 the counter files are always readable and have an exceptional condition when they changed
+// (kernfs_notify); the v1 memory controller has an eventfd, and that of pids nothing: whoever holds
+// this looks at Violated() from time to time as well.
 Result<> Cgroup::Watch(const Member& member) {
   const UniqueFd& at = member.directory;
-  if (member.pids) AddWatch(BAWN_TRY(sys::Openat2(at.get(), "pids.events", O_RDONLY)), POLLPRI);
+  if (member.pids && member.v2)
+    AddWatch(BAWN_TRY(sys::Openat2(at.get(), "pids.events", O_RDONLY)), POLLPRI);
   if (!member.memory) return {};
   if (member.v2) {
     AddWatch(BAWN_TRY(sys::Openat2(at.get(), "memory.events", O_RDONLY)), POLLPRI);

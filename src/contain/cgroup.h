@@ -59,7 +59,9 @@ class Cgroup {
   std::vector<int> directories() const;  // borrowed
   void Release() { members_.clear(); }   // another process ends them now
 
-  // What becomes ready when the tree runs into a limit; descriptors are borrowed.
+  // What becomes ready when the tree runs into a limit; descriptors are borrowed. Nothing does for
+  // pids in v1: ask Violated() every kLookMs, too.
+  static constexpr int kLookMs = 250;
   const std::vector<pollfd>& watches() const { return polls_; }
   plan::KilledBy Violated();  // memory: somebody was OOM-killed; pids: a fork was refused
 

@@ -111,6 +111,7 @@ Result<> Keeper::Start() {
   BAWN_CHECK_OK(MakeStreams(&inner));
   sandbox_ = BAWN_TRY(run_.engine->Provision(std::move(run_.provision)));
   AddLayers(sandbox_.layers);
+  if (sandbox_.group) timers_.tree = MonotonicNs() + contain::Cgroup::kLookMs * kMs;
   for (const wire::LayerFact& fact : sandbox_.layers) {
     if (fact.state == wire::LayerState::kHeld) continue;
     return bawn::Fail(ErrorCode::kUnavailable, fact.name + ": " + fact.verified_by);
@@ -354,6 +355,10 @@ void Keeper::AskToEnd(int signal, plan::KilledBy why) {
 void Keeper::OnTimers(int64_t now) {
   if (Timers::Due(timers_.setup, now)) {
     return Fail("setup", 0, "the sandbox did not stand within 20 s");
+  }
+  if (Timers::Due(timers_.tree, now)) {
+    OnTree();
+    timers_.tree = now + contain::Cgroup::kLookMs * kMs;
   }
   if (Timers::Due(timers_.quota, now)) {
     plan::KilledBy violated = quota_->Step(now);

@@ -59,6 +59,7 @@ class KeptServer {
   uint32_t next_job_ = 1;
   int64_t idle_since_ = 0;
   int64_t started_ = 0;
+  int64_t next_look_ = 0;  // at what the control group counted
   bool ended_ = false;
 };
 
@@ -243,6 +244,7 @@ int KeptServer::WaitMs(int64_t now) const {
   if (!AnyRunning()) {
     next = std::min(next, idle_since_ + static_cast<int64_t>(kept_.keep_for_ms) * kMs);
   }
+  if (sandbox_.group && AnyRunning()) next = std::min(next, next_look_);
   for (const auto& client : clients_) {
     if (client->kill_deadline != 0) next = std::min(next, client->kill_deadline);
   }
@@ -250,6 +252,10 @@ int KeptServer::WaitMs(int64_t now) const {
 }
 
 void KeptServer::OnTime(int64_t now) {
+  if (sandbox_.group && now >= next_look_) {
+    OnTree();
+    next_look_ = now + contain::Cgroup::kLookMs * kMs;
+  }
   bool idle = !AnyRunning() && now - idle_since_ >= static_cast<int64_t>(kept_.keep_for_ms) * kMs;
   bool over = now - started_ >= static_cast<int64_t>(kKeptHardLimitMs) * kMs;
   bool stuck = std::any_of(clients_.begin(), clients_.end(), [&](const auto& client) {

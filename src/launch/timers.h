@@ -15,6 +15,7 @@ struct Timers {
   int64_t idle_since = 0;
   int64_t grace = 0;  // KILL is due
   int64_t quota = 0;  // the next step of the quota monitor
+  int64_t tree = 0;   // the next look at what the control group counted
   int64_t drain = 0;  // stop waiting for output after the main process ended
 
   int64_t idle() const { return idle_ns == 0 ? 0 : idle_since + idle_ns; }
@@ -23,7 +24,7 @@ struct Timers {
   // For poll(2): milliseconds until the next deadline, rounded up, -1 when none is set.
   int WaitMs(int64_t now) const {
     int64_t next = INT64_MAX;
-    for (int64_t at : {setup, time, idle(), grace, quota, drain}) {
+    for (int64_t at : {setup, time, idle(), grace, quota, tree, drain}) {
       if (at != 0) next = std::min(next, at);
     }
     if (next == INT64_MAX) return -1;

@@ -176,6 +176,17 @@ def test_a_git_inside_that_lies_gets_nothing_out(box):
         box.git("fsck", "--strict", "--no-dangling", cwd=repo)
 
 
+def test_more_history_than_fits_is_refused_by_its_limit(box):
+    """600 MiB of it in a few KiB of packed zeros: the job that lists it is ended."""
+    repo = box.repo()
+    box.shell("git config core.bigFileThreshold 1; for i in 1 2 3; do truncate -s 200M big$i; "
+              "echo $i >>big$i; done; git add . && git commit -qm big && git rm -q big1 big2 big3 "
+              "&& git commit -qm gone; echo n >n", cwd=repo).expect(0)
+    run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "limit", "output", "--squash"), run.told())
+    box.bawn("publish", "-m", "x", "--unreviewed", "--squash", cwd=repo).expect(0)
+
+
 def test_gated_paths_need_an_explicit_yes(box):
     """O-12: judged by the result, whether or not the path existed before."""
     repo = box.repo()

@@ -70,9 +70,9 @@ std::string OneLine(std::string_view text) {
 
 std::string AgeText(uint64_t seconds) {
   if (seconds < 120) return std::to_string(seconds) + " s";
-  if (seconds < 7200) return std::to_string(seconds / 60) + " min";
-  if (seconds < 172'800) return std::to_string(seconds / 3600) + " h";
-  return std::to_string(seconds / 86'400) + " d";
+  if (seconds < uint64_t{120} * 60) return std::to_string(seconds / 60) + " min";
+  if (seconds < uint64_t{48} * 3600) return std::to_string(seconds / 3600) + " h";
+  return std::to_string(seconds / 86400) + " d";
 }
 
 std::string Plural(uint64_t count, std::string_view one) {

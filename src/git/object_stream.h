@@ -41,10 +41,10 @@ class ObjectStream {
   // than the limits: kFailedPrecondition with rule "publish.inside_stream".
   static Result<ObjectStream> Open(ReadAt read, const StreamLimits& limits);
 
-  bool empty() const { return objects_.empty(); }
+  bool IsEmpty() const { return objects_.empty(); }
   size_t size() const { return objects_.size(); }
   // The first object's name: with `git rev-list --topo-order` the commit that all is about.
-  const Oid& first() const { return first_; }
+  const Oid& First() const { return first_; }
   const Object* Find(const Oid& oid) const;  // null: not in the stream
   // Its bytes, read again and hashed again.
   Result<std::string> Read(const Oid& oid, ObjectKind kind) const;

@@ -43,7 +43,7 @@ TEST(ObjectStreamTest, ReadsWhatGitPrints) {
   const auto stream = ObjectStream::Open(FromText(text), {});
   ASSERT_TRUE(stream) << stream.error().message;
   EXPECT_EQ(stream->size(), 6U);
-  EXPECT_EQ(stream->first(), tip);
+  EXPECT_EQ(stream->First(), tip);
   const auto commit = ParseCommit(*stream->Read(tip, ObjectKind::kCommit));
   ASSERT_TRUE(commit) << commit.error().message;
   EXPECT_EQ(commit->tree, repo.Line("rev-parse HEAD^{tree}"));
@@ -55,7 +55,7 @@ TEST(ObjectStreamTest, ReadsWhatGitPrints) {
   EXPECT_EQ((*tree)[1].oid, repo.Line("rev-parse HEAD:dir"));
   EXPECT_EQ(*stream->Read((*tree)[0].oid, ObjectKind::kBlob), "one\n");
   EXPECT_FALSE(stream->Read(tip, ObjectKind::kTree));
-  EXPECT_TRUE(ObjectStream::Open(FromText(""), {})->empty());
+  EXPECT_TRUE(ObjectStream::Open(FromText(""), {})->IsEmpty());
 }
 
 TEST(ObjectStreamTest, EveryLieIsNamed) {

@@ -126,13 +126,13 @@ Result<git::Oid> TreeOfParent(git::Repo& repo,
 Result<Inside> ReadInside(git::Repo& repo, const git::ObjectStream& stream,
                           const Junction& junction) {
   Inside inside;
-  if (stream.empty()) return inside;
+  if (stream.IsEmpty()) return inside;
   for (const git::Oid& known : junction.inside) {
-    if (known == stream.first()) return inside;  // nothing was committed since
+    if (known == stream.First()) return inside;  // nothing was committed since
   }
   // HEAD inside was moved to a commit of the repository: its tree is published like any other.
-  if (BAWN_TRY(repo.KindOf(stream.first()))) return inside;
-  inside.tip = stream.first();
+  if (BAWN_TRY(repo.KindOf(stream.First()))) return inside;
+  inside.tip = stream.First();
   inside.commits = BAWN_TRY(History(repo, stream, junction).From(inside.tip));
   InsideTrees trees(repo, stream);
   std::unordered_map<git::Oid, git::Oid> written;

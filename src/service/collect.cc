@@ -119,7 +119,10 @@ Result<UniqueFd> CollectCommits(const Caller& caller, const workspace::StateDir&
   if (!BAWN_TRY(MayHoldCommits(state, meta))) return UniqueFd();
   RunOptions options = JobOf(meta);
   Result<Session> session = ContinueSession(caller, options, false);
-  if (!session) return Failed(session.error().message);
+  if (!session) {
+    (void)RecoverInterrupted(state);  // takes the marker away again; else the next command does
+    return Failed(session.error().message);
+  }
   UniqueFd out = BAWN_TRY(sys::Openat2(session->dir.fd.get(), ".", O_RDWR | O_TMPFILE, 0600));
   Result<launch::JobReport> report = Execute(&*session, out.get());
   bool gone = !report || report->remaining.empty();

@@ -55,6 +55,7 @@ Result<Json> RunApply(Session& session) {
   selection = BAWN_TRY(publish::Select(review, options));
   BAWN_CHECK_OK(publish::CheckComplete(selection, options.purpose));
   std::vector<publish::Chosen> chosen;
+  chosen.reserve(selection.taken.size());
   for (const publish::Selection::Taken& taken : selection.taken) {
     chosen.push_back({&taken.reviewed->change, taken.consented, taken.merged});
   }

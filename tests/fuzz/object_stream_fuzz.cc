@@ -14,9 +14,9 @@ void ReadStream(std::string_view text) {
     return text.copy(into, size, offset);
   };
   auto stream = ObjectStream::Open(read, {});
-  if (!stream || stream->empty()) return;
-  const ObjectStream::Object* first = stream->Find(stream->first());
-  BAWN_ASSERT(first != nullptr && stream->Read(stream->first(), first->kind));
+  if (!stream || stream->IsEmpty()) return;
+  const ObjectStream::Object* first = stream->Find(stream->First());
+  BAWN_ASSERT(first != nullptr && stream->Read(stream->First(), first->kind));
 }
 
 }  // namespace

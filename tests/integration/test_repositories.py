@@ -146,6 +146,8 @@ def test_commit_inside_and_publish_outside(box):
         box.bawn("publish", "-m", "outside", "--unreviewed", "--branch", "bawn/x",
                  cwd=repo).expect(0)
         equal(box.git("show", "bawn/x:new.txt", cwd=repo), "inside", "published")
+        equal(box.git("log", "-1", "--format=%s|%cn", "bawn/x", cwd=repo), "inside: new|Bawn",
+              "the commit made inside")
         box.git("fsck", "--strict", "--no-dangling", cwd=repo)
 
     for_each_kind(box, act)

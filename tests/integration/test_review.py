@@ -130,6 +130,21 @@ def test_squash_leaves_commits_made_inside_there(box):
     equal(box.git("log", "--format=%s|%an", "main..bawn/x", cwd=repo), "one|Test User", "log")
 
 
+def test_commits_of_a_continued_sandbox_go_on_from_the_last_publish(box):
+    repo = box.repo()
+    box.shell(COMMITS + " && mkfifo stays", cwd=repo).expect(0)
+    publish = ("publish", "--unreviewed", "--branch", "bawn/x")
+    box.bawn(*publish, cwd=repo).expect(1)  # but for the FIFO, which is named
+    first = box.git("rev-parse", "bawn/x", cwd=repo)
+    box.run("sh", "-c", "echo m >more && git add more && git commit -qm 'inside: more'",
+            options=("--in", "@last"), cwd=repo).expect(0)
+    box.bawn(*publish, cwd=repo).expect(1)
+    equal(box.git("log", "--format=%s", "main..bawn/x", cwd=repo).split("\n"),
+          ["inside: more", "inside: a", "inside: two"], "log")
+    equal(box.git("rev-parse", "bawn/x^", cwd=repo), first, "what the second goes on from")
+    box.git("fsck", "--strict", "--no-dangling", cwd=repo)
+
+
 def test_a_git_inside_that_lies_gets_nothing_out(box):
     """RT-11: whatever the payload made of its git, it is refused by name or only bytes come out;
     no program of its choice runs outside."""
@@ -159,6 +174,17 @@ def test_a_git_inside_that_lies_gets_nothing_out(box):
             equal(box.git("branch", "--list", "bawn/*", cwd=repo), "", f"branches: {trap}")
             box.bawn(*publish, "--squash", cwd=repo).expect(0)
         box.git("fsck", "--strict", "--no-dangling", cwd=repo)
+
+
+def test_more_history_than_fits_is_refused_by_its_limit(box):
+    """600 MiB of it in a few KiB of packed zeros: the job that lists it is ended."""
+    repo = box.repo()
+    box.shell("git config core.bigFileThreshold 1; for i in 1 2 3; do truncate -s 200M big$i; "
+              "echo $i >>big$i; done; git add . && git commit -qm big && git rm -q big1 big2 big3 "
+              "&& git commit -qm gone; echo n >n", cwd=repo).expect(0)
+    run = box.bawn("publish", "-m", "x", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "limit", "output", "--squash"), run.told())
+    box.bawn("publish", "-m", "x", "--unreviewed", "--squash", cwd=repo).expect(0)
 
 
 def test_gated_paths_need_an_explicit_yes(box):

@@ -67,6 +67,7 @@ class Keeper {
   JobReport report_;
   plan::KilledBy killing_ = plan::KilledBy::kNothing;
   int interrupts_ = 0;    // SIGINT and friends that the caller sent us
+  int interrupt_ = 0;     // the last of them
   bool started_ = false;  // exec succeeded
   bool exited_ = false;   // the main process's status is known
   bool done_ = false;     // nothing more to wait for
@@ -329,9 +330,9 @@ void Keeper::OnSignals() {
       continue;
     }
     interrupts_ += 1;
+    interrupt_ = signal;
     if (interrupts_ > 1 || !started_) {
       done_ = true;  // asked twice, or nothing runs yet: end it now
-      report_.outcome.signal = signal;
     } else {
       Signal(signal);
       timers_.grace = MonotonicNs() + kGraceMs * kMs;
@@ -391,6 +392,7 @@ void Keeper::Settle() {
     outcome.killed_by = killing_;
   } else if (report_.failure.empty() && !exited_) {
     outcome.kind = plan::OutcomeKind::kCancelled;
+    outcome.signal = interrupt_;
     outcome.hint = report_.output_broken ? "the reader of Bawn's output went away"
                                          : "ended on request before the job ended by itself";
   } else if (!report_.failure.empty()) {

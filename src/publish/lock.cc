@@ -1,5 +1,6 @@
 #include "publish/lock.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int kPauseMs = 20;
 constexpr size_t kNoteBytesMax = 4096;
+constexpr char kUnfinished[] = ".json.new";
 
 Result<UniqueFd> LocksDir(const workspace::StateDir& state) {
   Result<> made = sys::Mkdirat(state.fd.get(), "locks", 0700);
@@ -41,6 +43,9 @@ Result<TreeLock> TreeLock::Take(const workspace::StateDir& state, int tree_fd) {
   UniqueFd locks = BAWN_TRY(LocksDir(state));
   std::string name = "tree-" + std::to_string(tree.dev) + "-" + std::to_string(tree.ino);
   UniqueFd lock = BAWN_TRY(Lock(locks.get(), name + ".lock", "the workspace"));
+  // Of a note whose writer was killed; nobody else writes one under this lock.
+  Result<> gone = sys::Unlinkat(locks.get(), name + kUnfinished);
+  if (!gone && gone.error().sys_errno != ENOENT) return std::unexpected(std::move(gone).error());
   return TreeLock(std::move(locks), std::move(lock), std::move(name));
 }
 
@@ -60,8 +65,12 @@ Result<> TreeLock::WriteNote(const TreeNote& note) const {
   json["journal"] = note.journal;
   json["before_sandbox"] = note.before_sandbox;
   json["before_journal"] = note.before_journal;
-  return sys::WriteFileAtomic(locks_.get(), name_ + ".json", ToJsonText(Json(std::move(json))),
-                              0600, false);  // synced with what is staged
+  std::string unfinished = name_ + kUnfinished;
+  UniqueFd file = BAWN_TRY(
+      sys::Openat2(locks_.get(), unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600));
+  BAWN_CHECK_OK(sys::WriteAll(file.get(), ToJsonText(Json(std::move(json)))));
+  // Synced with what is staged.
+  return sys::Renameat2(locks_.get(), unfinished, locks_.get(), name_ + ".json");
 }
 
 Result<UniqueFd> LockRef(const workspace::StateDir& state, const std::string& common_dir,

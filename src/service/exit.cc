@@ -13,9 +13,9 @@ constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 constexpr int kKilledByLimit = 137;
 constexpr int kSignalBase = 128;
+constexpr int kSigInt = 2;
 constexpr int kSigPipe = 13;
 constexpr int kSigSys = 31;
-constexpr int kSigInt = 2;
 
 // "bad system call": another architecture's calls are killed, everything else gets an errno.
 constexpr std::string_view kSigSysHint =

@@ -220,7 +220,8 @@ def left_in_state(state):
         found += [f"{sandbox.name}/{entry.name}" for entry in scan(sandbox.path)
                   if entry.name not in RECORDS]
     for base, _, files in os.walk(state):
-        found += [f"temporary file {base}/{name}" for name in files if name.startswith(".tmp_")]
+        found += [f"temporary file {base}/{name}" for name in files
+                  if name.startswith(".tmp_") or name.endswith(".new")]
     return found
 
 

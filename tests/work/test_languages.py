@@ -339,7 +339,7 @@ def test_maven_project(box):
     repo = project(box, JAVA)
     run, names = job(box, repo, """
         mvn -q -o -B -Dmaven.repo.local=/usr/share/maven-repo package
-        java -cp target/sheet-1.jar sheet.Sheet
+        echo; java -cp target/sheet-1.jar sheet.Sheet
         grep -h 'Tests run' target/surefire-reports/*.txt""", seconds=500)
     has_line(run, "42")
     check("Tests run: 3, Failures: 0, Errors: 0" in run.out, run.told())

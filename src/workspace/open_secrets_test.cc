@@ -53,8 +53,8 @@ TEST_F(OpenSecretsTest, NoTokenOfAnyGitDirectoryIsInside) {
                      "git config branch.main.remote"),
               "https://host/x.git\n+refs/heads/*:refs/remotes/origin/*\nhttps://host/y.git");
     EXPECT_EQ(Inside(opened,
-                     "cd $(git rev-parse --git-common-dir); find hooks logs -type f 2>/dev/null || "
-                     "true"),
+                     "cd $(git rev-parse --git-common-dir); "
+                     "find hooks logs ! -type d 2>/dev/null || true"),
               "");
   }
 }

@@ -15,7 +15,7 @@ namespace bawn::cli {
 inline constexpr uint64_t kSizeMax = uint64_t{1} << 60;                      // bytes
 inline constexpr uint64_t kDurationMax = uint64_t{3650} * 24 * 3600 * 1000;  // ms: 3650d
 inline constexpr uint64_t kCountMax = uint64_t{1} << 40;
-inline constexpr uint64_t kCpusMax = 4096 * 1000;            // thousandths
+inline constexpr uint64_t kCpusMax = 4'096'000;              // thousandths
 inline constexpr uint64_t kFdMax = (uint64_t{1} << 30) - 1;  // fs.nr_open's own
 
 // All return kInvalidArgument with a hint.

@@ -13,7 +13,10 @@ std::string_view WithoutTrailingSpaces(std::string_view line) {
       if (spaces == std::string_view::npos) spaces = i;
       continue;
     }
-    if (line[i] == '\\' && ++i == line.size()) return line;
+    if (line[i] == '\\') {
+      ++i;
+      if (i == line.size()) return line;
+    }
     spaces = std::string_view::npos;
   }
   return line.substr(0, spaces);

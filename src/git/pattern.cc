@@ -53,7 +53,10 @@ class Matcher {
       } else if (pattern_[p] == '[') {
         if (!Bracket(&p, c)) return false;
       } else {
-        if (pattern_[p] == '\\' && ++p == pattern_.size()) return false;
+        if (pattern_[p] == '\\') {
+          ++p;
+          if (p == pattern_.size()) return false;
+        }
         if (Fold(pattern_[p], ignore_case_) != c) return false;
       }
     }

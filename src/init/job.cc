@@ -23,7 +23,7 @@ namespace bawn::init {
 namespace {
 
 [[noreturn]] void Fail(int channel, uint32_t job, const std::string& stage, int sys_errno,
-                       std::string text) {
+                       const std::string& text) {
   wire::FromInit frame = wire::JobFailed{job, stage, static_cast<uint32_t>(sys_errno), text};
   (void)sys::SendPacket(channel, wire::Encode(frame));  // the parent sees the exit either way
   _exit(127);

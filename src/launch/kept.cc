@@ -41,7 +41,7 @@ class KeptServer {
   void OnListener();
   void OnInit();
   void OnClient(Client* client);
-  void StartJob(Client* client, const wire::StartJob& start, std::vector<UniqueFd> fds);
+  void StartJob(Client* client, const wire::StartJob& start, const std::vector<UniqueFd>& fds);
   void KillJob(Client* client);
   void Lose(Client* client);
   void Route(wire::FromInit frame, const std::vector<UniqueFd>& fds);
@@ -170,7 +170,10 @@ void KeptServer::Route(wire::FromInit frame, const std::vector<UniqueFd>& fds) {
   };
   if (auto* m = std::get_if<wire::JobStarted>(&frame)) to_client(*m, false);
   if (auto* m = std::get_if<wire::JobFailed>(&frame)) to_client(*m, true);
-  if (auto* m = std::get_if<wire::JobExited>(&frame)) to_client(*m, true);
+  if (auto* m = std::get_if<wire::JobExited>(&frame)) {
+    if (sandbox_.group) OnTree();  // before the end that a limit of the tree brought about
+    to_client(*m, true);
+  }
   if (auto* m = std::get_if<wire::JobKilled>(&frame)) {
     if (!m->gone) ended_ = true;  // what cannot be killed alone ends with everything
     to_client(*m, true);
@@ -189,7 +192,7 @@ void KeptServer::OnClient(Client* client) {
   Result<wire::ToInit> frame = wire::DecodeToInit(packet->bytes);
   if (!frame) return Lose(client);
   if (const auto* start = std::get_if<wire::StartJob>(&*frame)) {
-    StartJob(client, *start, std::move(packet->fds));
+    StartJob(client, *start, packet->fds);
   } else if (const auto* signal = std::get_if<wire::SignalJob>(&*frame)) {
     wire::SignalJob forwarded{client->job, signal->signal};
     if (client->running) {
@@ -206,7 +209,8 @@ void KeptServer::OnClient(Client* client) {
   }
 }
 
-void KeptServer::StartJob(Client* client, const wire::StartJob& start, std::vector<UniqueFd> fds) {
+void KeptServer::StartJob(Client* client, const wire::StartJob& start,
+                          const std::vector<UniqueFd>& fds) {
   bool shape = fds.size() == 1 || fds.size() == 4;
   if (client->job != 0 || !shape || next_job_ >= wire::kJobsPerSandboxMax * 1024) {
     return Send(client, wire::JobFailed{start.job, "keeper", 0, "one job per connection"});

@@ -51,9 +51,7 @@ void AddEtc(Build* build) {
     const plan::PathFact& fact = build->Fact(row.path);
     std::string path(row.path);
     bool added = false;
-    if (fact.kind == PathKind::kSymlink) {
-      added = AddCopy(build, path);
-    } else if (row.form == EtcForm::kCopy) {
+    if (fact.kind == PathKind::kSymlink || row.form == EtcForm::kCopy) {
       added = AddCopy(build, path);
     } else if (row.form == EtcForm::kCopyEach) {
       added = fact.kind == PathKind::kDirectory && AddChildren(build, path);

@@ -9,7 +9,7 @@ namespace bawn::policy {
 namespace {
 
 constexpr size_t kShownBytesMax = 40;
-constexpr uint64_t kCpusMilliMax = 4096 * 1000;
+constexpr uint64_t kCpusMilliMax = 4'096'000;
 
 std::unexpected<Error> Bad(std::string_view text, std::string_view what, std::string hint) {
   std::string shown = EscapeName(text.substr(0, kShownBytesMax));

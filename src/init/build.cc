@@ -5,6 +5,7 @@
 #include "init/ops.h"
 #include "init/seal.h"
 #include "init/tree.h"
+#include "init/wall_switch.h"
 #include "sys/files.h"
 #include "sys/identity.h"
 #include "sys/mount_proofs.h"
@@ -21,24 +22,50 @@ uint64_t TreeBytes(const plan::Plan& plan) {
   return bytes;
 }
 
-// The view, attached but not yet "/".
-Result<> BuildView(const plan::Plan& plan, OpContext* context, std::string* stage) {
-  for (const plan::Op& op : plan.ops) {
-    *stage = "op " + op.target;
-    BAWN_CHECK_OK(CarryOut(op, context));
-  }
-  *stage = "loopback";
-  BAWN_CHECK_OK(sys::BringLoopbackUp());
-  *stage = "hostname";
-  return sys::SetHostname(plan.hostname);
-}
-
 Result<> MakeRoot(const Tree& tree, std::string* stage) {
   *stage = "pivot";
   if (fchdir(tree.root()) < 0) return FailErrno(errno, "fchdir(new root)");
   BAWN_CHECK_OK(sys::PivotRootHere());
   *stage = "root-read-only";
   return sys::SetMountAttributes(tree.root(), sys::kReadOnly, false);
+}
+
+// Builds the view and makes it "/"; returns the path attached last.
+Result<std::string> EnterView(const plan::Plan& plan, OpContext* context, std::string* stage) {
+  if (!IsUp(Wall::kMounts)) {
+    if (chdir("/") < 0) return FailErrno(errno, "chdir(/)");
+    return "/";
+  }
+  Tree tree = BAWN_TRY(Tree::Create(TreeBytes(plan)));
+  context->tree = &tree;
+  for (const plan::Op& op : plan.ops) {
+    *stage = "op " + op.target;
+    BAWN_CHECK_OK(CarryOut(op, context));
+  }
+  context->tree = nullptr;
+  BAWN_CHECK_OK(MakeRoot(tree, stage));
+  return tree.last_attached();
+}
+
+Result<> PrepareNetworkAndName(const plan::Plan& plan, std::string* stage) {
+  *stage = "loopback";
+  BAWN_CHECK_OK(sys::BringLoopbackUp());
+  *stage = "hostname";
+  return sys::SetHostname(plan.hostname);
+}
+
+// An error behind a masked /proc, where the sysctls are out of reach as well, is a failed layer,
+// like "pidns"; else it ends the start.
+Result<> PutLidsOn(const plan::Plan& plan, const OpContext& context, Evidence* evidence) {
+  if (!IsUp(Wall::kUserLimit)) {
+    evidence->lids_error = "left out";
+    return {};
+  }
+  bool own_proc = context.proc.valid();
+  Result<> closed = CloseLids(evidence->proc_fd, plan.limits, own_proc ? context.proc_target : "");
+  if (!closed && own_proc) return closed;
+  if (!closed) evidence->lids_error = closed.error().message;
+  return {};
 }
 
 // What each job will put on, made once from the new tree.
@@ -65,12 +92,10 @@ Result<Built> Build(const plan::Plan& plan, std::vector<UniqueFd> slots, std::st
   // For pid 1's own maps and lids where no proc of its own can be mounted (RT-36: already a failed
   // layer); closed before any payload exists.
   UniqueFd outer_proc = BAWN_TRY(sys::Openat2(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY));
-  Tree tree = BAWN_TRY(Tree::Create(TreeBytes(plan)));
   OpContext context;
-  context.tree = &tree;
   context.slots = &slots;
-  BAWN_CHECK_OK(BuildView(plan, &context, stage));
-  BAWN_CHECK_OK(MakeRoot(tree, stage));
+  BAWN_CHECK_OK(PrepareNetworkAndName(plan, stage));
+  std::string last_attached = BAWN_TRY(EnterView(plan, &context, stage));
 
   Built built;
   Evidence evidence;
@@ -79,14 +104,12 @@ Result<Built> Build(const plan::Plan& plan, std::vector<UniqueFd> slots, std::st
   if (!context.proc.valid() && evidence.proc_error.empty()) evidence.proc_error = "not in the plan";
   *stage = "userns";
   built.oom_score_adj = BAWN_TRY(EnterLockedNamespaces(evidence.proc_fd, plan));
-  evidence.umount_errno = sys::TryUmount(tree.last_attached());
-  evidence.writable_errno = sys::TryMakeWritable("/");
+  if (IsUp(Wall::kSecondUserns)) {  // else the attempts would succeed
+    evidence.umount_errno = sys::TryUmount(last_attached);
+    evidence.writable_errno = sys::TryMakeWritable("/");
+  }
   *stage = "lids";
-  Result<> closed =
-      CloseLids(evidence.proc_fd, plan.limits, context.proc.valid() ? context.proc_target : "");
-  // Behind a masked /proc the sysctls are out of reach as well: a failed layer, like "pidns".
-  if (!closed && context.proc.valid()) return std::unexpected(std::move(closed).error());
-  if (!closed) evidence.lids_error = closed.error().message;
+  BAWN_CHECK_OK(PutLidsOn(plan, context, &evidence));
   BAWN_CHECK_OK(PrepareWalls(plan, &built, stage));
   *stage = "privileges";
   BAWN_CHECK_OK(DropPrivileges());

@@ -14,6 +14,7 @@
 #include "init/build.h"
 #include "init/plain.h"
 #include "init/serve.h"
+#include "init/wall_switch.h"
 #include "sys/files.h"
 #include "sys/identity.h"
 #include "sys/sealed.h"
@@ -83,6 +84,7 @@ Result<> CheckDirectory() {
 }  // namespace
 
 void InitMain() {
+  ReadWallsDown();
   Result<> closed = sys::SetDumpable(false);
   if (!closed) Refuse("start", closed.error());
   sys::SetProcessName(contain::kInitName);
@@ -112,7 +114,7 @@ void InitMain() {
   walls.scope_ruleset = built->scope_ruleset.get();
   walls.filter = built->filter;
   walls.devpts = built->devpts;
-  walls.refusal = NotHeld(built->layers);
+  if (!AnyDown()) walls.refusal = NotHeld(built->layers);
   Result<> said = sys::SendPacket(
       kControlFd, wire::Encode(wire::FromInit(wire::Ready{std::move(built->layers)})));
   if (!said) _exit(kSetupFailedExit);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 
+#include "init/wall_switch.h"
 #include "sys/capabilities.h"
 #include "sys/files.h"
 #include "sys/identity.h"
@@ -114,11 +115,13 @@ LayerFact Capabilities() {
 }  // namespace
 
 Result<UniqueFd> EnterLockedNamespaces(int proc_fd, const plan::Plan& plan) {
-  BAWN_CHECK_OK(sys::Unshare(kSecondNamespaces));
+  if (IsUp(Wall::kSecondUserns)) BAWN_CHECK_OK(sys::Unshare(kSecondNamespaces));
   BAWN_CHECK_OK(sys::SetDumpable(true));
-  BAWN_CHECK_OK(sys::WriteOwnIdentityMap(proc_fd, plan.uid, plan.gid));
+  if (IsUp(Wall::kSecondUserns)) {
+    BAWN_CHECK_OK(sys::WriteOwnIdentityMap(proc_fd, plan.uid, plan.gid));
+  }
   UniqueFd oom = BAWN_TRY(sys::Openat2(proc_fd, "self/oom_score_adj", O_RDWR));
-  BAWN_CHECK_OK(sys::SetDumpable(false));
+  if (IsUp(Wall::kPid1Dumpable)) BAWN_CHECK_OK(sys::SetDumpable(false));
   return oom;
 }
 
@@ -137,8 +140,10 @@ Result<> CloseLids(int proc_fd, const plan::ProcessLimits& limits, const std::st
 }
 
 Result<> DropPrivileges() {
-  BAWN_CHECK_OK(sys::DropAllCapabilities());
-  return sys::SetNoNewPrivileges();
+  // Not dropped: then what exec keeps, too.
+  BAWN_CHECK_OK(IsUp(Wall::kCapabilities) ? sys::DropAllCapabilities()
+                                          : sys::RaiseAmbientCapabilities());
+  return IsUp(Wall::kNoNewPrivs) ? sys::SetNoNewPrivileges() : Result<>();
 }
 
 std::vector<wire::LayerFact> ReadBack(const plan::Plan& plan, const Evidence& evidence) {

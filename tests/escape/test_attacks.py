@@ -191,10 +191,11 @@ def bwrap(repo):
             "--chdir", repo]
 
 
-def perform(box, row, prefix, inside, args, own_pids=True):
-    """Runs the attack behind `prefix`; (exit code, its last line)."""
+def perform(box, row, prefix, inside, args, own_pids=True, harm=False):
+    """Runs the attack behind `prefix`; (exit code, its last line). `harm`: it may succeed."""
     repo = f"{box.work}/repo"
     scene = Scene(box, inside, own_pids)
+    scene.expect_harm = harm
     try:
         argv = [*prefix, "./attack", *scene.fill(args)]
         if row.tty:

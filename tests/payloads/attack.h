@@ -3,8 +3,9 @@
 //   0  the attack succeeded (so does its positive control, run where the wall is absent)
 //   1  it was stopped; the line on stdout says by which errno
 //   2  it could not be tried: its own preparation failed
-// The first line of each program names the wall it attacks, the walls that overlap it, and where
-// the attack was seen; tests/escape/test_attacks.py reads it.
+// The first line of each program names the wall it attacks, the walls that overlap it (each of them
+// stops it alone), both at level isolated, and where the attack was seen;
+// tests/escape/test_walls.py takes the walls down and sees whether the line is true.
 #ifndef BAWN_TESTS_ATTACK_H_
 #define BAWN_TESTS_ATTACK_H_
 

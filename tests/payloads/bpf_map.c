@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, user-namespace  source: RT-19
 // Loads objects of the kernel's own machine.
 #include <linux/bpf.h>
 

@@ -1,4 +1,4 @@
-// wall: proc-sys  overlaps: landlock, uid  source: RT-22
+// wall: proc-sys  overlaps: uid  source: RT-22
 // Opens the kernel's core handler for writing.
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: mounts  overlaps: landlock  source: RT-07
+// wall: mounts  overlaps: -  source: RT-07
 // Walks '..' from the working directory past the root and opens the host's file from there.
 // Arguments: path of the file, token.
 #include "attack.h"

@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: -  source: RT-19
+// wall: seccomp  overlaps: user-limit  source: RT-19
 // Watches files of everybody.
 #include <sys/fanotify.h>
 

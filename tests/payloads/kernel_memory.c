@@ -1,4 +1,4 @@
-// wall: mounts  overlaps: landlock, uid  source: DESIGN 5
+// wall: mounts  overlaps: uid  source: DESIGN 5
 // Opens devices that show memory, disks or hypervisors.
 #include "attack.h"
 

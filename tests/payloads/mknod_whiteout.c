@@ -1,4 +1,4 @@
-// wall: overlay  overlaps: -  source: kernel facts 2
+// wall: overlay  overlaps: landlock  source: kernel facts 2
 // Makes a node that an overlay reads as a deletion, to hide changes from the review.
 #include <sys/sysmacros.h>
 

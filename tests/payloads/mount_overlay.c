@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, landlock  source: RT-19
 // Mounts an overlay with options of its own.
 #include <sys/mount.h>
 

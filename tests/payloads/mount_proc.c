@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, landlock, second-userns  source: RT-19
 // Mounts a new /proc.
 #include <sys/mount.h>
 

@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities, locked-mounts  source: kernel facts 4
+// wall: seccomp  overlaps: capabilities, second-userns  source: kernel facts 4
 // Clears the read-only flag of a mount. Argument: its mount point.
 #include "attack.h"
 

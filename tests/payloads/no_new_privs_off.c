@@ -1,4 +1,4 @@
-// wall: no-new-privs  overlaps: -  source: DESIGN 5
+// wall: no-new-privs  overlaps: landlock, seccomp  source: DESIGN 5
 // Looks whether no_new_privs is set, without which setuid programs keep their power.
 #include <sys/prctl.h>
 

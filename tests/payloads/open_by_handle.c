@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, user-namespace  source: RT-19
 // Opens a file by handle, which no mount hides.
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, user-limit, second-userns  source: RT-19
 // Clones a mount.
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, landlock  source: RT-19
 // Changes the root. EINVAL or EBUSY: the right was given, only the arguments were unfit.
 #include "attack.h"
 

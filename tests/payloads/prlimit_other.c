@@ -1,4 +1,4 @@
-// wall: pid1-dumpable  overlaps: pid-namespace  source: RT-22
+// wall: seccomp  overlaps: pid-namespace  source: RT-22
 // Changes a limit of another process. Argument: pid (inside: 1).
 #include <sys/resource.h>
 

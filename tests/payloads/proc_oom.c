@@ -1,4 +1,4 @@
-// wall: pid1-dumpable  overlaps: landlock, pid-namespace  source: RT-22
+// wall: pid1-dumpable  overlaps: pid-namespace  source: RT-22
 // Makes another process the kernel's first victim. Argument: pid (inside: 1).
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: proc-sys  overlaps: landlock, uid  source: RT-22
+// wall: proc-sys  overlaps: -  source: RT-22
 // Looks for any kernel setting that opens for writing.
 #include <ftw.h>
 

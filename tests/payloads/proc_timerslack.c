@@ -1,4 +1,4 @@
-// wall: capabilities  overlaps: landlock, pid-namespace  source: RT-22
+// wall: capabilities  overlaps: pid-namespace  source: RT-22
 // Slows another process. Argument: pid (inside: 1).
 #include "attack.h"
 

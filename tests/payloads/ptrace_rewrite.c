@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: -  source: RT-19
+// wall: seccomp  overlaps: user-limit  source: RT-19
 // Rewrites the number of a traced child's system call after its entry stop, to pass the filter.
 #include <sched.h>
 #include <sys/ptrace.h>

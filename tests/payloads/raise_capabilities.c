@@ -1,4 +1,4 @@
-// wall: capabilities  overlaps: user-namespace  source: RT-22
+// wall: capabilities  overlaps: -  source: RT-22
 // Takes every capability back.
 #include <linux/capability.h>
 

@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: capabilities  overlaps: second-userns  source: RT-19
 // Sends raw IP packets.
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: mounts  overlaps: landlock  source: RT-03
+// wall: mounts  overlaps: -  source: RT-03
 // Looks for a planted token at every path given. Arguments: token, paths.
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: mounts  overlaps: landlock  source: DESIGN 5
+// wall: mounts  overlaps: -  source: DESIGN 5
 // Reads a file of the host that no view shows. Arguments: path, the token that stands in it.
 #include "attack.h"
 

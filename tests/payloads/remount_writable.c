@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities, locked-mounts  source: kernel facts 4
+// wall: seccomp  overlaps: capabilities, second-userns, landlock  source: kernel facts 4
 // Makes a read-only mount writable. Argument: its mount point.
 #include <sys/mount.h>
 

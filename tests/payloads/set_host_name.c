@@ -1,4 +1,4 @@
-// wall: capabilities  overlaps: uts-namespace  source: RT-19
+// wall: seccomp  overlaps: capabilities, second-userns  source: RT-19
 // Changes the host name.
 #include "attack.h"
 

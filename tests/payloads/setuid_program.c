@@ -1,4 +1,4 @@
-// wall: no-new-privs  overlaps: nosuid, user-namespace  source: RT-25
+// wall: no-new-privs  overlaps: nosuid, user-namespace, landlock, seccomp  source: RT-25
 // Runs a setuid program of the system and looks whose rights it gets.
 #include "attack.h"
 

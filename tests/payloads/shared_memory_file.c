@@ -1,4 +1,4 @@
-// wall: mounts  overlaps: landlock  source: DESIGN 5
+// wall: mounts  overlaps: -  source: DESIGN 5
 // Reads the host's /dev/shm. Arguments: path there, token.
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, user-namespace  source: RT-19
 // Turns a file into swap. ENOENT: the right was given, only the file is missing.
 #include <sys/swap.h>
 

@@ -1,4 +1,4 @@
-// wall: mounts  overlaps: landlock  source: O-13
+// wall: mounts  overlaps: -  source: O-13
 // Reads a file of the host through a symlink made inside. Arguments: path, token.
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, user-limit  source: RT-19
 // Makes a network namespace.
 #include <sched.h>
 

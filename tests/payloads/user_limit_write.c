@@ -1,4 +1,4 @@
-// wall: proc-sys  overlaps: landlock, user-namespace  source: RT-26
+// wall: proc-sys  overlaps: capabilities  source: RT-26
 // Lifts the lid on new user namespaces.
 #include "attack.h"
 

@@ -1,4 +1,4 @@
-// wall: seccomp  overlaps: capabilities  source: RT-19
+// wall: seccomp  overlaps: capabilities, second-userns  source: RT-19
 // Opens an AF_XDP socket.
 #include "attack.h"
 

@@ -92,6 +92,10 @@ class Scene:
                                                    "canary changed"))
         return path
 
+    def make_shown(self):
+        """In the work tree: the sandbox sees it, too."""
+        return self.file(f"{self.box.work}/repo/shown")
+
     def make_new(self):
         return f"{self.outside}/new"
 

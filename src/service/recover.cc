@@ -116,6 +116,7 @@ Result<std::string> RecoverOne(const workspace::StateDir& state, const std::stri
     if (meta) {
       line = BAWN_TRY(RecoverOpened(*dir, *meta));
     } else if (meta.error().sys_errno == ENOENT) {  // killed while it was opened: nothing ran
+      BAWN_CHECK_OK(RemoveRuntimeParts(*dir, false));  // its control groups, too
       BAWN_CHECK_OK(workspace::RemoveSandboxDir(state, std::move(*dir)));
     } else {
       return std::unexpected(meta.error());

@@ -21,7 +21,7 @@ class Alarm {
     struct sigaction action = {};
     action.sa_handler = Nothing;  // no SA_RESTART: write(2) returns EINTR
     sigaction(SIGALRM, &action, &old_);
-    timeval period = {patience_ms / 1000, (patience_ms % 1000) * 1000};
+    timeval period = {patience_ms / 1000, (patience_ms % 1000) * 1000L};
     itimerval timer = {period, period};
     setitimer(ITIMER_REAL, &timer, nullptr);
   }

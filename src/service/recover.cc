@@ -115,7 +115,7 @@ Result<std::string> RecoverOne(const workspace::StateDir& state, const std::stri
     Result<workspace::SandboxMeta> meta = workspace::ReadMeta(*dir);
     if (meta) {
       line = BAWN_TRY(RecoverOpened(*dir, *meta));
-    } else if (meta.error().sys_errno == ENOENT) {  // killed while it was opened: nothing ran
+    } else if (meta.error().sys_errno == ENOENT) {     // killed while it was opened: nothing ran
       BAWN_CHECK_OK(RemoveRuntimeParts(*dir, false));  // its control groups, too
       BAWN_CHECK_OK(workspace::RemoveSandboxDir(state, std::move(*dir)));
     } else {

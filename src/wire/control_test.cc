@@ -14,11 +14,11 @@ TEST(ControlTest, EveryFrameRoundTrips) {
     ASSERT_TRUE(back);
     EXPECT_EQ(Encode(*back), Encode(m));
   }
-  for (const FromInit& m : {FromInit(Ready{{{"userns", LayerState::kHeld, "read back"}}}),
-                            FromInit(SetupFailed{"overlay", 22, "fsconfig"}),
-                            FromInit(JobStarted{1, {}}), FromInit(JobFailed{1, "exec", 2, "x"}),
-                            FromInit(JobExited{1, 256, 5, 6, 0}), FromInit(JobKilled{1, true}),
-                            FromInit(TreeKilled{3})}) {
+  for (const FromInit& m :
+       {FromInit(Ready{{{"userns", LayerState::kHeld, "read back"}}}),
+        FromInit(SetupFailed{"overlay", 22, "fsconfig"}), FromInit(JobStarted{1, {}}),
+        FromInit(JobFailed{1, "exec", 2, "x"}), FromInit(JobExited{1, 256, 5, 6, 0}),
+        FromInit(JobKilled{1, true}), FromInit(TreeKilled{3})}) {
     Result<FromInit> back = DecodeFromInit(Encode(m));
     ASSERT_TRUE(back);
     EXPECT_EQ(Encode(*back), Encode(m));

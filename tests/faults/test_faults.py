@@ -337,7 +337,10 @@ def run_points(scene, found, progress=None):
             elif progress:
                 progress.note(point)
 
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    # As root each has a state directory of its own, but the machine's one range of ids: two at once
+    # would take the same ids without knowing of each other.
+    at_once = 1 if scene.box.is_root else 2
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         for future in [pool.submit(one, point) for point in found]:
             future.result()
     check(not failures, f"{len(failures)} of {len(found)} points failed:\n" + "\n\n".join(failures))

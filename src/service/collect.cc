@@ -78,6 +78,8 @@ Result<launch::JobReport> Execute(Session* session, int out_fd) {
   run.provision.ids = session->ids;
   run.provision.fds = std::move(session->slots);
   run.provision.sandbox_id = session->dir.id;
+  run.provision.group = std::move(session->group);
+  session->group.reset();
   run.job_spec =
       BAWN_TRY(sys::SealedMemfd("bawn-job", contain::EncodeJobSpec(session->compiled.job)));
   run.io.out = out_fd;

@@ -136,6 +136,33 @@ def test_a_limit_of_a_live_sandbox_ends_every_job_in_it_and_each_says_why(box):
     check(b"memory" in err, f"the neighbour was told {err}")
 
 
+def in_groups():
+    """Processes in the control groups of sandboxes."""
+    found = []
+    for path in Path(GROUPS, "pids").glob("**/bawn-sb_*/cgroup.procs"):
+        try:
+            found += path.read_text(encoding="ascii").split()
+        except OSError:  # removed meanwhile
+            pass
+    return found
+
+
+@as_root
+def test_the_job_that_lists_commits_is_in_the_group_as_well(box):
+    """It is Bawn's own, but runs among what the payload left."""
+    repo = box.repo()
+    box.shell("for i in 1 2; do truncate -s 150M big$i; echo $i >>big$i; done; git add . && "
+              "git commit -qm big; echo n >n", cwd=repo).expect(0)
+    equal(in_groups(), [], "processes in groups before")
+    publish = box.start(box.bawn_path, "publish", "-m", "x", "--unreviewed", cwd=repo,
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                        stdin=subprocess.DEVNULL)
+    wait_until(in_groups, "the job in a control group", seconds=20)
+    publish.wait(timeout=60)
+    equal(in_groups(), [], "processes in groups after")
+    box.bawn("discard", "--all", "--yes", cwd=repo).expect(0)
+
+
 @as_root
 def test_kill_9_leaves_no_control_group_after_the_next_command(box):
     repo = box.repo()

@@ -124,7 +124,11 @@ Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
   BAWN_CHECK_OK(ChooseIds(request, &start));
   std::string plan = BAWN_TRY(sys::ReadWhole(request.plan.get(), wire::kPlanBytesMax));
   // What is no plan gets every namespace, and pid 1's refusal.
-  start.namespaces = DecodeLevel(plan).value_or(plan::Level::kIsolated) >= plan::Level::kIsolated;
+  plan::Level level = DecodeLevel(plan).value_or(plan::Level::kIsolated);
+  start.namespaces = level >= plan::Level::kIsolated;
+  if (level == plan::Level::kBounded && !request.group) {
+    return Fail(ErrorCode::kInternal, "level bounded without a control group");
+  }
   if (!start.namespaces && request.ids) {
     return Fail(ErrorCode::kInvalidArgument, "ids of a range need a user namespace");
   }

@@ -29,11 +29,11 @@ Result<> OutputStream::Pump() {
   moved_ = false;
   splice_blocked_ = false;
   if (ended_) return {};
-  if (!pending_.empty()) return Deliver();
+  if (!pending().empty()) return Deliver();
   bool untouched = options_.log_dir < 0 && !options_.to_terminal;  // nobody here needs the bytes
   if (untouched && options_.destination >= 0 && can_splice_ && !broken_) return Splice();
-  chunk_.resize(kChunkBytes);
-  Result<size_t> got = sys::Read(options_.source.get(), chunk_.data(), chunk_.size());
+  if (!chunk_) chunk_ = std::make_unique_for_overwrite<char[]>(kChunkBytes);
+  Result<size_t> got = sys::Read(options_.source.get(), chunk_.get(), kChunkBytes);
   if (!got && got.error().sys_errno == EAGAIN) return {};
   // EIO: the last writer of a pty closed it; the same as end of file.
   if (!got && got.error().sys_errno != EIO) return std::unexpected(got.error());
@@ -42,28 +42,31 @@ Result<> OutputStream::Pump() {
     return {};
   }
   moved_ = true;
-  std::string_view bytes(chunk_.data(), *got);
-  BAWN_CHECK_OK(Keep(bytes));
-  total_ += bytes.size();
-  if (options_.destination < 0 || broken_) return {};
-  chunk_.resize(*got);
-  std::swap(pending_, chunk_);
-  if (options_.to_terminal) pending_ = filter_.Pass(pending_);
+  chunk_size_ = *got;
+  BAWN_CHECK_OK(Keep(chunk()));
+  total_ += chunk_size_;
+  if (options_.to_terminal) filtered_ = filter_.Pass(chunk());
   pending_at_ = 0;
-  return Deliver();
+  if (options_.destination >= 0 && !broken_) return Deliver();
+  Drop();
+  return {};
+}
+
+void OutputStream::Drop() {
+  chunk_size_ = pending_at_ = 0;
+  filtered_.clear();
 }
 
 Result<> OutputStream::Deliver() {
-  std::string_view left = std::string_view(pending_).substr(pending_at_);
-  Result<size_t> done = sys::WriteWithPatience(options_.destination, left, kWritePatienceMs);
+  Result<size_t> done = sys::WriteWithPatience(options_.destination, pending(), kWritePatienceMs);
   if (!done) {
     // Nobody reads (EPIPE) or the device failed: the run ends, what was kept stays.
     broken_ = true;
-    pending_.clear();
+    Drop();
     return {};
   }
   pending_at_ += *done;
-  if (pending_at_ == pending_.size()) pending_.clear();
+  if (pending().empty()) Drop();
   return {};
 }
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/sha256.h"
@@ -35,7 +37,7 @@ class OutputStream {
   // Moves one chunk. After it `blocked()` or `ended()` may hold.
   Result<> Pump();
   bool ended() const { return ended_; }  // the payload's side is closed and all is delivered
-  bool blocked() const { return !pending_.empty() || splice_blocked_; }
+  bool blocked() const { return !pending().empty() || splice_blocked_; }
   bool destination_broken() const { return broken_; }  // EPIPE: nobody reads the caller's output
   int source() const { return options_.source.get(); }
   int destination() const { return options_.destination; }
@@ -49,15 +51,23 @@ class OutputStream {
   explicit OutputStream(Options options) : options_(std::move(options)) {}
   Result<> Splice();
   Result<> Deliver();
+  void Drop();
   Result<> Keep(std::string_view bytes);
   Result<> AppendTail();
 
   Options options_;
   TerminalFilter filter_;
   UniqueFd log_, tail_;
-  std::string pending_;  // read, not yet taken by the caller
+  // Read, not yet taken by the caller: a part of the chunk, or of what the filter made of it.
+  std::string_view pending() const {
+    return (options_.to_terminal ? std::string_view(filtered_) : chunk()).substr(pending_at_);
+  }
+  std::string_view chunk() const { return {chunk_.get(), chunk_size_}; }
+
+  std::unique_ptr<char[]> chunk_;  // never zeroed: a quiet job must not pay for a loud one's pages
+  size_t chunk_size_ = 0;
+  std::string filtered_;
   size_t pending_at_ = 0;
-  std::string chunk_;
   Sha256 hash_;
   uint64_t total_ = 0;
   uint64_t head_max_ = 0, tail_max_ = 0;

@@ -71,7 +71,7 @@ constexpr int kLinksMax = 8;
 
 plan::PathFact LookAt(const std::string& path, bool content) {
   plan::PathFact fact;
-  Result<sys::FileStat> st = sys::Fstatat(AT_FDCWD, path);
+  std::optional<sys::FileStat> st = sys::FindStat(AT_FDCWD, path.c_str());
   if (!st) return fact;  // kMissing
   fact.uid = st->uid;
   fact.dev = st->dev;

@@ -108,6 +108,12 @@ Result<FileStat> Fstatat(int dirfd, std::string_view path, int flags) {
   return Convert(st);
 }
 
+std::optional<FileStat> FindStat(int dirfd, const char* path, int flags) {
+  struct stat st = {};
+  if (fstatat(dirfd, path, &st, flags) < 0) return std::nullopt;
+  return Convert(st);
+}
+
 Result<std::string> Readlinkat(int dirfd, std::string_view path) {
   [[clang::uninitialized]] std::array<char, PATH_MAX + 1> buffer;
   ssize_t length = readlinkat(dirfd, std::string(path).c_str(), buffer.data(), buffer.size());

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,8 @@ Result<UniqueFd> Dup(int fd);                // F_DUPFD_CLOEXEC, never below 3
 
 Result<FileStat> Fstat(int fd);
 Result<FileStat> Fstatat(int dirfd, std::string_view path, int flags = AT_SYMLINK_NOFOLLOW);
+// The same for who asks about many names that are mostly missing: no reason is put together.
+std::optional<FileStat> FindStat(int dirfd, const char* path, int flags = AT_SYMLINK_NOFOLLOW);
 Result<std::string> Readlinkat(int dirfd, std::string_view path);
 
 Result<> Mkdirat(int dirfd, std::string_view path, uint32_t mode);

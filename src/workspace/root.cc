@@ -2,7 +2,6 @@
 // and by identity, so a bind mount of a home under another name is a home, too.
 #include <algorithm>
 #include <cerrno>
-#include <map>
 
 #include "base/text.h"
 #include "sys/files.h"
@@ -30,32 +29,41 @@ std::unexpected<Error> Refuse(const std::string& root, const std::string& why) {
               "name a project directory with -w", "workspace.root");
 }
 
-// Is the directory `root`, by identity, `path` or one of its parents? Looked-at prefixes are kept:
-// most protected paths share theirs.
+// Is the directory `root`, by identity, `path` or one of its parents? Looked at from the top: below
+// what is missing there is nothing, and the next path shares most of its levels with this one.
 class Identities {
  public:
   explicit Identities(const sys::FileStat& root) : root_(root) {}
 
   bool Holds(const std::string& path) {
-    for (size_t end = path.size(); end != std::string::npos && end > 0;
-         end = path.rfind('/', end - 1)) {
-      if (IsRoot(path.substr(0, end))) return true;
+    while (!levels_.empty() && !IsAtOrBelow(path, LevelPath(levels_.back()))) levels_.pop_back();
+    path_ = path;
+    size_t at = levels_.empty() ? 0 : levels_.back().end;
+    while (at < path.size() && (levels_.empty() || levels_.back().exists)) {
+      at = std::min(path.find('/', at + 1), path.size());
+      levels_.push_back(Look(at));
     }
-    return false;
+    return std::ranges::any_of(levels_, &Level::is_root);
   }
 
  private:
-  bool IsRoot(const std::string& path) {
-    auto [known, fresh] = known_.try_emplace(path, false);
-    if (fresh) {
-      Result<sys::FileStat> st = sys::Fstatat(AT_FDCWD, path, 0);
-      known->second = st && st->dev == root_.dev && st->ino == root_.ino;
-    }
-    return known->second;
+  struct Level {
+    size_t end;  // in path_
+    bool exists, is_root;
+  };
+
+  std::string_view LevelPath(const Level& level) const {
+    return std::string_view(path_).substr(0, level.end);
+  }
+
+  Level Look(size_t end) const {
+    std::optional<sys::FileStat> st = sys::FindStat(AT_FDCWD, path_.substr(0, end).c_str(), 0);
+    return {end, st.has_value(), st && st->dev == root_.dev && st->ino == root_.ino};
   }
 
   sys::FileStat root_;
-  std::map<std::string, bool> known_;
+  std::string path_;  // the one looked at last
+  std::vector<Level> levels_;
 };
 
 Result<> CheckSystem(const std::string& root, Identities* identities) {

@@ -23,7 +23,7 @@ constexpr OptionRow kOptions[] = {
 
     // What happens to the sandbox.
     {OptionId::kEphemeral, kRunning, "ephemeral", 0, "", Kind::kFlag, false,
-     "keep no changes: everything goes with the job"},
+     "keep no changes: everything goes with the job (held in memory, or on disk with --disk)"},
     {OptionId::kKeep, kRunning, "keep", 0, "", Kind::kFlag, false,
      "leave the sandbox live after the job, for more jobs with --in"},
     {OptionId::kKeepFor, kRunning, "keep-for", 0, "TIME", Kind::kDuration, false,

@@ -24,7 +24,9 @@ std::string_view VerdictName(plan::Verdict verdict) {
 
 // An overlay is writable when it has an upper, a tmpfs always, other things never but by name.
 bool Writable(const plan::Op& op) {
-  if (op.kind == plan::OpKind::kOverlay) return !op.upper.path.empty() || op.upper.fd_slot >= 0;
+  if (op.kind == plan::OpKind::kOverlay) {
+    return !op.upper.path.empty() || op.upper.fd_slot >= 0 || op.size_bytes != 0;
+  }
   return op.kind == plan::OpKind::kTmpfs || (op.kind == plan::OpKind::kBind && !op.read_only);
 }
 

@@ -12,7 +12,7 @@ using plan::OpKind;
 using plan::Source;
 
 // First word of each value: programs of different builds must not read each other's bytes.
-constexpr uint32_t kPlanFormat = 0x324e4c50;     // "PLN2"
+constexpr uint32_t kPlanFormat = 0x334e4c50;     // "PLN3"
 constexpr uint32_t kJobSpecFormat = 0x31424f4a;  // "JOB1"
 constexpr size_t kPathBytesMax = 4095;           // PATH_MAX without its NUL
 constexpr size_t kHostnameBytesMax = 64;         // sethostname(2)
@@ -57,6 +57,10 @@ Result<> CheckOp(const Op& op) {
     bool one_slot = op.upper.fd_slot >= 0 && IsAbsent(op.work);  // holds both
     if (!neither && !one_slot && !(upper && work))
       return refuse("needs both upper and work, or neither");
+    if (!neither && op.size_bytes != 0) return refuse("has an upper, and one in memory");
+    if (op.size_bytes == 0 && !op.content.empty())
+      return refuse("hides something, but not in memory");
+    if (!op.content.empty() && !IsPlanPath("/" + op.content)) return refuse("hides no plain name");
   } else if (!IsAbsent(op.upper) || !IsAbsent(op.work)) {
     return refuse("is no overlay and has an upper");
   }
@@ -113,7 +117,7 @@ struct Put {
     w.Uint(static_cast<uint32_t>(op.lowers.size()));
     for (const Source& lower : op.lowers) (*this)(lower);
     (*this)(op.upper), (*this)(op.work), w.Bytes(op.content), w.Uint(op.mode);
-    w.Uint(op.size_bytes), w.Uint(op.inodes);
+    w.Uint(static_cast<uint64_t>(op.mtime_ns)), w.Uint(op.size_bytes), w.Uint(op.inodes);
     w.Bool(op.read_only), w.Bool(op.devices), w.Bool(op.recursive), w.Bool(op.optional);
   }
   void operator()(const plan::ProcessLimits& l) {
@@ -131,7 +135,7 @@ struct Put {
 };
 
 constexpr size_t kSourceBytesMin = 4 + 8 + 8 + 4;
-constexpr size_t kOpBytesMin = 1 + 4 + 4 + 2 * kSourceBytesMin + 4 + 4 + 8 + 8 + 4;
+constexpr size_t kOpBytesMin = 1 + 4 + 4 + 2 * kSourceBytesMin + 4 + 4 + 8 + 8 + 8 + 4;
 
 struct Get {
   wire::Reader& r;
@@ -147,8 +151,8 @@ struct Get {
     op.lowers.resize(r.Count(kSourceBytesMin));
     for (Source& lower : op.lowers) lower = GetSource();
     op.upper = GetSource(), op.work = GetSource(), op.content = r.Bytes();
-    op.mode = r.Uint<uint32_t>(), op.size_bytes = r.Uint<uint64_t>(),
-    op.inodes = r.Uint<uint64_t>();
+    op.mode = r.Uint<uint32_t>(), op.mtime_ns = static_cast<int64_t>(r.Uint<uint64_t>());
+    op.size_bytes = r.Uint<uint64_t>(), op.inodes = r.Uint<uint64_t>();
     op.read_only = r.Bool(), op.devices = r.Bool(), op.recursive = r.Bool(), op.optional = r.Bool();
     return op;
   }

@@ -29,7 +29,7 @@ plan::Plan FullPlan() {
   bind.read_only = false, bind.devices = true, bind.recursive = true, bind.optional = true;
   Op file = MakeOp(OpKind::kFile, "/etc/passwd");
   file.content = std::string("a\0b", 3);
-  file.mode = 0640, file.size_bytes = 9, file.inodes = 10;
+  file.mode = 0640, file.size_bytes = 9, file.inodes = 10, file.mtime_ns = 11;
   plan.ops = {overlay, bind, file, MakeOp(OpKind::kMqueue, "/dev/mqueue")};
   plan.landlock = {{"/", plan::PathRights::kRead}, {"/dev/null", plan::PathRights::kDevice}};
   plan.syscall_profiles = {"browser"};
@@ -49,6 +49,22 @@ plan::JobSpec FullSpec() {
           .pty_columns = 80};
 }
 
+TEST(PlanCodecTest, ChangesAreInOnePlace) {
+  plan::Plan plan = FullPlan();
+  plan.ops[0].upper = plan.ops[0].work = plan::Source();
+  plan.ops[0].size_bytes = 1 << 20, plan.ops[0].content = ".git";
+  EXPECT_TRUE(DecodePlan(EncodePlan(plan)));
+  for (const char* hidden : {"/etc", "a/../b", ".", "a//b", "a/"}) {
+    plan.ops[0].content = hidden;
+    EXPECT_FALSE(DecodePlan(EncodePlan(plan))) << hidden;
+  }
+  plan.ops[0].size_bytes = 0, plan.ops[0].content = ".git";  // on disk nothing is hidden that way
+  EXPECT_FALSE(DecodePlan(EncodePlan(plan)));
+  plan = FullPlan();
+  plan.ops[0].size_bytes = 1 << 20;  // two uppers
+  EXPECT_FALSE(DecodePlan(EncodePlan(plan)));
+}
+
 TEST(PlanCodecTest, PlanRoundTrips) {
   std::string bytes = EncodePlan(FullPlan());
   Result<plan::Plan> back = DecodePlan(bytes);
@@ -56,6 +72,7 @@ TEST(PlanCodecTest, PlanRoundTrips) {
   EXPECT_EQ(EncodePlan(*back), bytes);
   EXPECT_EQ(back->ops[0].lowers[1].fd_slot, 3);
   EXPECT_EQ(back->ops[0].upper.ino, 6u);
+  EXPECT_EQ(back->ops[2].mtime_ns, 11);
   EXPECT_EQ(back->ops[2].content, std::string("a\0b", 3));
   EXPECT_EQ(back->limits.inotify_instances_max, 9u);
   EXPECT_EQ(back->tree.memory_bytes, 10u);

@@ -52,6 +52,14 @@ std::string Octal(uint32_t mode) {
   return text.data();
 }
 
+Result<UniqueFd> MountTmpfs(uint64_t size_bytes, uint64_t inodes, uint32_t mode) {
+  sys::FsBuilder tmpfs = BAWN_TRY(sys::FsBuilder::Open("tmpfs"));
+  if (size_bytes != 0) BAWN_CHECK_OK(tmpfs.SetString("size", std::to_string(size_bytes)));
+  if (inodes != 0) BAWN_CHECK_OK(tmpfs.SetString("nr_inodes", std::to_string(inodes)));
+  BAWN_CHECK_OK(tmpfs.SetString("mode", Octal(mode)));
+  return tmpfs.Mount(kQuiet);
+}
+
 Result<> Bind(const Op& op, OpContext* context) {
   const Source& source = op.lowers[0];
   Opened opened = BAWN_TRY(OpenSource(source, context));
@@ -74,15 +82,40 @@ Result<UniqueFd> OpenLayer(const Source& source, OpContext* context) {
   return std::move(opened.fd);
 }
 
+// The changes of an ephemeral run: nothing outside could read them, and they end with the mounts.
+Result<> AddMemoryLayers(const Op& op, OpContext* context, sys::FsBuilder* overlay) {
+  UniqueFd memory = BAWN_TRY(MountTmpfs(op.size_bytes, op.inodes, 0700));
+  BAWN_CHECK_OK(context->tree->AttachHidden(memory.get()));
+  BAWN_CHECK_OK(sys::Mkdirat(memory.get(), "upper", op.mode));
+  BAWN_CHECK_OK(sys::Mkdirat(memory.get(), "work", 0700));
+  if (!op.content.empty()) {
+    std::string hidden = "upper/" + op.content;
+    BAWN_CHECK_OK(sys::Mkdirat(memory.get(), hidden, 0755));
+    UniqueFd directory = BAWN_TRY(sys::OpenDir(memory.get(), hidden, sys::kUntrusted));
+    BAWN_CHECK_OK(sys::MakeOpaque(directory.get()));
+  }
+  constexpr int kDirectory = O_PATH | O_DIRECTORY;
+  UniqueFd upper = BAWN_TRY(sys::Openat2(memory.get(), "upper", kDirectory, 0, sys::kUntrusted));
+  UniqueFd work = BAWN_TRY(sys::Openat2(memory.get(), "work", kDirectory, 0, sys::kUntrusted));
+  BAWN_CHECK_OK(overlay->SetFd("upperdir", upper.get()));
+  BAWN_CHECK_OK(overlay->SetFd("workdir", work.get()));
+  // The layers are of two file systems: one number range for both, so that a file keeps its number
+  // when it is first written (overlayfs.rst, "Inode properties").
+  return overlay->SetString("xino", "on");
+}
+
 Result<> Overlay(const Op& op, OpContext* context) {
-  bool writable = !op.upper.path.empty() || op.upper.fd_slot >= 0;
+  bool in_memory = op.size_bytes != 0;
+  bool writable = in_memory || !op.upper.path.empty() || op.upper.fd_slot >= 0;
   sys::FsBuilder overlay = BAWN_TRY(sys::FsBuilder::Open("overlay"));
   BAWN_CHECK_OK(overlay.SetFlag("userxattr"));
   for (const Source& source : op.lowers) {
     UniqueFd lower = BAWN_TRY(OpenLayer(source, context));
     BAWN_CHECK_OK(overlay.SetFd("lowerdir+", lower.get()));
   }
-  if (writable) {
+  if (in_memory) {
+    BAWN_CHECK_OK(AddMemoryLayers(op, context, &overlay));
+  } else if (writable) {
     UniqueFd upper = BAWN_TRY(OpenLayer(op.upper, context));
     UniqueFd work;
     if (op.upper.fd_slot >= 0 && op.work.fd_slot < 0) {  // one mount that holds both
@@ -103,11 +136,7 @@ Result<> Overlay(const Op& op, OpContext* context) {
 }
 
 Result<> Tmpfs(const Op& op, OpContext* context) {
-  sys::FsBuilder tmpfs = BAWN_TRY(sys::FsBuilder::Open("tmpfs"));
-  if (op.size_bytes != 0) BAWN_CHECK_OK(tmpfs.SetString("size", std::to_string(op.size_bytes)));
-  if (op.inodes != 0) BAWN_CHECK_OK(tmpfs.SetString("nr_inodes", std::to_string(op.inodes)));
-  BAWN_CHECK_OK(tmpfs.SetString("mode", Octal(op.mode)));
-  UniqueFd mount = BAWN_TRY(tmpfs.Mount(kQuiet));
+  UniqueFd mount = BAWN_TRY(MountTmpfs(op.size_bytes, op.inodes, op.mode));
   return context->tree->Attach(mount.get(), op.target, true);
 }
 
@@ -147,7 +176,7 @@ Result<> Dispatch(const Op& op, OpContext* context) {
     case OpKind::kSymlink:
       return context->tree->MakeSymlink(op.target, op.content);
     case OpKind::kFile:
-      return context->tree->MakeFile(op.target, op.content, op.mode);
+      return context->tree->MakeFile(op.target, op.content, op.mode, op.mtime_ns);
     case OpKind::kTmpfs:
       return Tmpfs(op, context);
     case OpKind::kBind:

@@ -77,7 +77,8 @@ Result<> Tree::MakeSymlink(std::string_view path, const std::string& target) {
   return sys::Symlinkat(target, parent, name);
 }
 
-Result<> Tree::MakeFile(std::string_view path, std::string_view content, uint32_t mode) {
+Result<> Tree::MakeFile(std::string_view path, std::string_view content, uint32_t mode,
+                        int64_t mtime_ns) {
   std::string name;
   int parent = BAWN_TRY(Parent(path, &name));
   constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -88,7 +89,8 @@ Result<> Tree::MakeFile(std::string_view path, std::string_view content, uint32_
     file = sys::Openat2(parent, name, kNew, mode);
   }
   if (!file) return std::unexpected(std::move(file).error());
-  return sys::WriteAll(file->get(), content);
+  BAWN_CHECK_OK(sys::WriteAll(file->get(), content));
+  return mtime_ns == 0 ? Result<>() : sys::Utimensat(parent, name, mtime_ns, AT_SYMLINK_NOFOLLOW);
 }
 
 Result<> Tree::Attach(int mount_fd, std::string_view path, bool directory) {

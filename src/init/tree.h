@@ -27,7 +27,9 @@ class Tree {
 
   Result<> MakeDir(std::string_view path, uint32_t mode);
   Result<> MakeSymlink(std::string_view path, const std::string& target);
-  Result<> MakeFile(std::string_view path, std::string_view content, uint32_t mode);
+  // `mtime_ns` 0: now.
+  Result<> MakeFile(std::string_view path, std::string_view content, uint32_t mode,
+                    int64_t mtime_ns);
   // Attaches a detached mount at `path`, whose parents and mount point are made when missing.
   Result<> Attach(int mount_fd, std::string_view path, bool directory);
   // Attaches a detached mount outside the view, where pivot_root leaves it behind: overlayfs takes

@@ -43,6 +43,7 @@ struct WorkspaceFacts {
   std::string path;  // real path, also its path in the view
   std::string mode = "live";
   std::string rung;                   // "overlay" | "reflink" | "copy" | "in_place"
+  bool in_memory = false;             // the changes are held in memory, and are nobody's afterwards
   std::vector<Op> ops;                // overlays (and binds of git objects), in order
   std::vector<std::string> writable;  // view paths that the job may write: the tree, its git dir
   std::vector<std::string> readable;  // more view paths to read (git objects of alternates)

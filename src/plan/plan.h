@@ -43,9 +43,10 @@ struct Op {
   std::vector<Source> lowers;
   Source upper;  // with a slot and no `work`: the directory that holds "upper" and "work", since
   Source work;   // the two must lie on one mount
-  std::string content;
+  std::string content;   // kOverlay in memory: a relative directory that is empty in the view
+  int64_t mtime_ns = 0;  // kFile: not 0: its modification time
   uint32_t mode = 0755;
-  uint64_t size_bytes = 0;
+  uint64_t size_bytes = 0;  // kTmpfs; kOverlay with neither upper nor work: they are in memory
   uint64_t inodes = 0;
   bool read_only = true;   // kBind: mount attribute (nosuid,nodev always; noexec never)
   bool devices = false;    // kBind of a device node: nodev is left out

@@ -40,7 +40,9 @@ void AddWorkspace(Build* build) {
   for (const std::string& path : workspace.writable) build->Rule(path, plan::PathRights::kWrite);
   build->Note(plan::Verdict::kAllow, "view:" + workspace.path, "view.workspace", kBuiltIn,
               workspace.rung == "in_place" ? "the workspace itself"
-                                           : "the workspace; changes wait for publish or apply");
+              : workspace.in_memory
+                  ? "the workspace; changes are held in memory and end with the run"
+                  : "the workspace; changes wait for publish or apply");
 }
 
 // A link cannot be on the way to something of the host's, such as a home or a work tree below

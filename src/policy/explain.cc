@@ -26,7 +26,10 @@ std::string SourceText(const plan::Source& source) {
 }
 
 std::string MountWord(const plan::Op& op) {
-  if (op.kind == OpKind::kOverlay) return op.upper.path.empty() ? "overlay ro" : "overlay rw";
+  if (op.kind == OpKind::kOverlay) {
+    bool writable = !op.upper.path.empty() || op.size_bytes != 0;
+    return writable ? "overlay rw" : "overlay ro";
+  }
   if (op.devices) return "device";
   return op.read_only ? "bind ro" : "bind rw";
 }
@@ -39,6 +42,9 @@ std::string MountText(const plan::Op& op) {
     for (const plan::Source& lower : op.lowers) text += " " + SourceText(lower);
   }
   if (!op.upper.path.empty()) text += " upper " + SourceText(op.upper);
+  if (op.kind == OpKind::kOverlay && op.size_bytes != 0) {
+    text += " upper in memory " + FormatBytes(op.size_bytes);
+  }
   return text;
 }
 

@@ -12,6 +12,7 @@
 #include "service/select.h"
 #include "service/session.h"
 #include "sys/files.h"
+#include "sys/sealed.h"
 #include "sys/sockets.h"
 #include "workspace/marker.h"
 
@@ -75,6 +76,22 @@ Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions
   return request;
 }
 
+namespace {
+
+// An ephemeral run's changes: the half of the machine's memory, as /tmp has it.
+constexpr uint64_t kMemoryShare = 2;
+constexpr uint64_t kMemoryInodes = 2'000'000;
+
+// A limit on them is held by a monitor that reads them; root's lease of ids is found by them.
+bool MayHoldInMemory(const Caller& caller, const policy::Policy& policy,
+                     const RunOptions& options) {
+  bool limited = options.limits.disk_bytes || options.limits.inodes || policy.limits.disk_bytes ||
+                 policy.limits.inodes;
+  return options.ephemeral && !limited && !IsRootMode(caller);
+}
+
+}  // namespace
+
 workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions& options,
                                        const std::string& root) {
   const Caller& caller = session.caller;
@@ -92,6 +109,11 @@ workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions&
     request.show.push_back(AbsolutePath(caller, rule.path));
   }
   request.ephemeral = options.ephemeral;
+  if (MayHoldInMemory(session.caller, session.policy, options) &&
+      session.level >= plan::Level::kIsolated && sys::MemoryKeepsUserAttributes()) {
+    request.memory_bytes = sys::TotalMemoryBytes() / kMemoryShare;
+    request.memory_inodes = kMemoryInodes;
+  }
   request.environment = caller.environment;
   request.uid = caller.ids.uid;
   request.gid = caller.ids.gid;
@@ -154,7 +176,7 @@ void FillMeta(const RunOptions& options, const std::vector<std::string>& argv, S
   meta.id = session->dir.id;
   meta.name = options.name.empty() ? NewReadableName() : options.name;
   meta.ephemeral = options.ephemeral;
-  meta.state = "running";
+  meta.state = options.ephemeral ? "ended" : "running";  // written once; live by its lock
   meta.command = argv;
   meta.created_at_ns = RealtimeNs();
   (*meta.extra.AsObject())["level"] = plan::LevelName(session->level);
@@ -172,7 +194,8 @@ Result<> PlaceWitnesses(Session* session) {
   // By descriptor: sun_path is short, state directories are not.
   std::string place = "/proc/self/fd/" + std::to_string(session->dir.fd.get()) + "/witness";
   session->pathname_witness = BAWN_TRY(sys::ListenPathname(place));
-  session->abstract_witness = BAWN_TRY(sys::ListenAbstract(targets.abstract_socket));
+  session->abstract_witness =
+      BAWN_TRY(sys::ListenAbstract(targets.abstract_socket));
   return {};
 }
 
@@ -246,7 +269,8 @@ Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pt
   // Before anything that it would have to explain.
   session.marker = BAWN_TRY(workspace::Mark(session.state, id));
   auto rest = [&]() -> Result<> {
-    session.dir = BAWN_TRY(workspace::CreateSandboxDir(session.state, id));
+    bool layers = !MayHoldInMemory(session.caller, session.policy, options);
+    session.dir = BAWN_TRY(workspace::CreateSandboxDir(session.state, id, layers));
     BAWN_CHECK_OK(ChooseLevel(options, &session));
     BAWN_CHECK_OK(OpenWorkspace(options, &session));
     BAWN_CHECK_OK(CompileSession(options, pty, &session));

@@ -52,7 +52,8 @@ Result<std::string> EndByState(const workspace::SandboxDir& dir, workspace::Sand
   std::string line = meta.name + ": the command that worked on it was cut short";
   if (!jobs.empty()) line = meta.name + " was interrupted";
   if (meta.state == "live" && jobs.empty()) line.clear();
-  if (meta.state != "running" && meta.state != "live") return line;
+  bool open = meta.state == "running" || meta.state == "live";
+  if (!open && (!meta.ephemeral || jobs.empty())) return line;
   if (meta.state == "running") meta.kept = !meta.ephemeral;  // it may have written
   meta.state = jobs.empty() ? "ended" : "interrupted";
   BAWN_CHECK_OK(workspace::WriteMeta(dir, meta, false));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -100,6 +101,11 @@ Result<> MoveMount(int mount_fd, int dirfd, std::string_view path) {
     return FailErrno(errno, "move_mount(" + EscapeName(path) + ")");
   }
   return {};
+}
+
+Result<> MakeOpaque(int directory_fd) {
+  if (fsetxattr(directory_fd, "user.overlay.opaque", "y", 1, 0) == 0) return {};
+  return FailErrno(errno, "fsetxattr(user.overlay.opaque)");
 }
 
 Result<> MakeTreePrivate() {

@@ -45,6 +45,9 @@ Result<> SetMountAttributes(int mount_fd, uint64_t set, bool recursive);
 Result<> SetIdmap(int mount_fd, int userns_fd);
 // Attaches a detached mount at dirfd/path (path "" with an O_PATH descriptor attaches on it).
 Result<> MoveMount(int mount_fd, int dirfd, std::string_view path);
+// An overlay shows nothing of its lower layers in this directory of the upper one (overlayfs.rst,
+// "whiteouts and opaque directories"; with userxattr).
+Result<> MakeOpaque(int directory_fd);
 Result<> MakeTreePrivate();  // mount(NULL, "/", MS_REC|MS_PRIVATE)
 Result<> PivotRootHere();    // pivot_root(".", ".") and detaches the old root
 Result<> UmountDetach(std::string_view path);

@@ -1,9 +1,12 @@
 #include "sys/sealed.h"
 
+#include <sys/mman.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "base/unique_fd.h"
 #include "sys/files.h"
 
 namespace bawn::sys {
@@ -29,6 +32,11 @@ Result<std::string> ReadWhole(int fd, size_t bytes_max) {
   });
   if (error != 0) return FailErrno(error, "pread");
   return bytes;
+}
+
+bool MemoryKeepsUserAttributes() {
+  UniqueFd file(memfd_create("bawn-probe", MFD_CLOEXEC));
+  return file.valid() && fsetxattr(file.get(), "user.bawn", "1", 1, 0) == 0;
 }
 
 }  // namespace bawn::sys

@@ -93,6 +93,16 @@ Result<UniqueFd> GitPlaces::MakeCommon(const std::string& path, const Repository
   return sys::OpenDir(sandbox_fd_, "git/base", sys::kUntrusted);
 }
 
+Result<> GitPlaces::WriteIntoPlan(PrivateGit git) {
+  git.shown_at = JoinPath(shown_root_, ".git");
+  initial_->NoteReplaced(".git");
+  GitFiles files(-1, git.shown_at, ops_);
+  const Repository& repository = *git.repository;
+  BAWN_CHECK_OK(WritePrivateCommon(files, std::move(git)));
+  bool by_link = repository.git_dir != JoinPath(repository.work_tree, ".git");
+  return by_link ? HideReal("", repository.common_dir) : Result<>();
+}
+
 Result<> GitPlaces::Write(const std::string& path, const Repository& repository,
                           const GitConfig& config) {
   PrivateGit git = Describe(path, repository, config);
@@ -102,9 +112,13 @@ Result<> GitPlaces::Write(const std::string& path, const Repository& repository,
   }
   auto known = std::ranges::find(commons_, repository.common_dir, &Common::host);
   if (known == commons_.end() || git.flat) {
+    if (ops_ != nullptr && path.empty() && !repository.dot_git_is_file && !linked) {
+      return WriteIntoPlan(std::move(git));
+    }
     UniqueFd fd = BAWN_TRY(MakeCommon(path, repository, &git.shown_at));
     if (!fd.valid()) return HidePointed(path);
-    BAWN_CHECK_OK(WritePrivateCommon(fd.get(), git));
+    GitFiles files(fd.get());
+    BAWN_CHECK_OK(WritePrivateCommon(files, git));
     commons_.push_back({repository.common_dir, git.shown_at, std::move(fd)});
     known = commons_.end() - 1;
     bool by_link =

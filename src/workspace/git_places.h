@@ -28,14 +28,16 @@ struct Place {
 
 class GitPlaces {
  public:
-  // `shown_root`: the workspace's path in the view. `sandbox_fd`: where git/base is made. All
+  // `shown_root`: the workspace's path in the view. `sandbox_fd`: where git/base is made. With
+  // `ops` the workspace's own private git directory goes there (workspace/git_files.h). All
   // borrowed.
   GitPlaces(const OpenRequest& request, std::string shown_root, int sandbox_fd,
-            InitialLayer* initial)
+            InitialLayer* initial, std::vector<plan::Op>* ops)
       : request_(request),
         shown_root_(std::move(shown_root)),
         sandbox_fd_(sandbox_fd),
-        initial_(initial) {}
+        initial_(initial),
+        ops_(ops) {}
 
   // The workspace's own repository and its submodules.
   Result<> AddOwn(const Repository& repository);
@@ -63,6 +65,7 @@ class GitPlaces {
   Result<> HideReal(const std::string& path, const std::string& real);
   Result<UniqueFd> MakeCommon(const std::string& path, const Repository& repository,
                               std::string* shown_at);
+  Result<> WriteIntoPlan(PrivateGit git);
   Result<> Write(const std::string& path, const Repository& repository, const GitConfig& config);
   PrivateGit Describe(const std::string& path, const Repository& repository,
                       const GitConfig& config);
@@ -73,6 +76,7 @@ class GitPlaces {
   std::string shown_root_;
   int sandbox_fd_;
   InitialLayer* initial_;
+  std::vector<plan::Op>* ops_;
   std::vector<Place> places_;
   std::vector<Common> commons_;
   std::string target_;

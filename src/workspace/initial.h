@@ -16,13 +16,17 @@ namespace bawn::workspace {
 
 class InitialLayer {
  public:
-  // Borrows both: the user's tree and the sandbox's empty `initial`.
-  InitialLayer(int root_fd, int initial_fd) : root_fd_(root_fd), initial_fd_(initial_fd) {}
+  // Borrows both: the user's tree and the sandbox's directory, where `initial` is made when the
+  // first thing is put into it.
+  InitialLayer(int root_fd, int sandbox_fd) : root_fd_(root_fd), sandbox_fd_(sandbox_fd) {}
 
   // An empty directory at `path` that hides what the tree has there, opened.
   Result<UniqueFd> HideDirectory(const std::string& path);
   // An empty file with the mode and time of the one it hides.
   Result<> HideFile(const std::string& path);
+  // Something else hides what the tree has at `path`.
+  void NoteReplaced(const std::string& path) { replaced_.insert(path); }
+  bool used() const { return initial_.valid(); }
   // Gives the directories on the way the look of the user's. Last.
   Result<> Finish();
 
@@ -33,7 +37,8 @@ class InitialLayer {
   Result<> MakeParents(const std::string& path);
 
   int root_fd_;
-  int initial_fd_;
+  int sandbox_fd_;
+  UniqueFd initial_;
   std::unordered_set<std::string> replaced_;
   std::unordered_set<std::string> made_;
   std::vector<std::string> parents_;  // in the order made: parents first

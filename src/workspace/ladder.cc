@@ -55,6 +55,7 @@ Result<> CheckFileSystems(const LadderInput& input, std::vector<CopyReason>* rea
   } else if (sys::IsCaseFolded(input.root_fd)) {
     reasons->push_back({"its names ignore case", "turn case folding off for the directory"});
   }
+  if (input.sandbox_fd < 0) return {};
   const FsRow* upper = FindFs(BAWN_TRY(sys::Fstatfs(input.sandbox_fd)).type);
   bool good = upper != nullptr && upper->upper;
   if (upper == nullptr || upper->magic == 0x01021994 /* tmpfs has them since Linux 6.6 */) {

@@ -23,7 +23,7 @@ struct CopyReason {
 struct LadderInput {
   int root_fd = -1;
   std::string root;
-  int sandbox_fd = -1;  // where the upper would be
+  int sandbox_fd = -1;  // where the upper would be; -1: in memory, which is known to hold one
   uint32_t uid = 0, gid = 0;
   const ScanResult* scan = nullptr;
 };

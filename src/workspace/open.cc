@@ -50,6 +50,8 @@ class Opening {
     BAWN_CHECK_OK(CheckRoot(request_));
     BAWN_CHECK_OK(OpenRoot());
     BAWN_CHECK_OK(Scan());
+    in_memory_ = request_.memory_bytes != 0 && reasons_.empty();
+    if (!in_memory_) BAWN_CHECK_OK(OpenUpper());
     BAWN_CHECK_OK(WriteInitial());
     BAWN_CHECK_OK(reasons_.empty() ? PrepareOverlay() : Copy());
     BAWN_CHECK_OK(Finish());
@@ -71,18 +73,23 @@ class Opening {
   Result<> OpenRoot() {
     root_ = BAWN_TRY(sys::OpenDir(AT_FDCWD, request_.root, sys::kNoSymlinks));
     root_stat_ = BAWN_TRY(sys::Fstat(root_.get()));
-    initial_fd_ = BAWN_TRY(sys::OpenDir(dir_.fd.get(), "initial", sys::kUntrusted));
-    upper_ = BAWN_TRY(sys::OpenDir(dir_.fd.get(), "layers/0/upper", sys::kUntrusted));
     out_.meta.workspace_path = request_.root;
     out_.meta.workspace_dev = root_stat_.dev;
     out_.meta.workspace_ino = root_stat_.ino;
     return {};
   }
 
+  Result<> OpenUpper() {
+    BAWN_CHECK_OK(MakeLayers(dir_));
+    upper_ = BAWN_TRY(sys::OpenDir(dir_.fd.get(), "layers/0/upper", sys::kUntrusted));
+    return {};
+  }
+
   Result<> Scan() {
     scan_ = BAWN_TRY(
         ScanTree(root_.get(), NameRules(request_.protected_names), request_.uid, request_.gid));
-    LadderInput input{root_.get(),  request_.root, dir_.fd.get(),
+    if (request_.memory_bytes == 0) BAWN_CHECK_OK(MakeLayers(dir_));  // looked at by the ladder
+    LadderInput input{root_.get(),  request_.root, request_.memory_bytes == 0 ? dir_.fd.get() : -1,
                       request_.uid, request_.gid,  &scan_};
     reasons_ = BAWN_TRY(ReasonsToCopy(input));
     if (request_.private_place) {
@@ -103,8 +110,8 @@ class Opening {
 
   Result<> WriteInitial() {
     std::string shown = request_.private_place ? dir_.path + "/layers/0/upper" : request_.root;
-    initial_.emplace(root_.get(), initial_fd_.get());
-    GitPlaces git(request_, shown, dir_.fd.get(), &*initial_);
+    initial_.emplace(root_.get(), dir_.fd.get());
+    GitPlaces git(request_, shown, dir_.fd.get(), &*initial_, GitInMemory() ? &git_ops_ : nullptr);
     if (HasOwnRepository()) {
       BAWN_CHECK_OK(git.AddOwn(*request_.repository));
     } else if (request_.repository && IsAtOrBelow(request_.root, request_.repository->work_tree)) {
@@ -124,6 +131,13 @@ class Opening {
     meta.object_dirs = git.object_dirs();
     if (HasOwnRepository()) NoteRepository(*request_.repository);
     return {};
+  }
+
+  // Others may have their git directory inside of the workspace's own: then it is on disk.
+  bool GitInMemory() const {
+    bool alone = std::ranges::all_of(scan_.nested, &std::string::empty);
+    return in_memory_ && alone && HasOwnRepository() && request_.repository->submodules.empty() &&
+           IndexFitsPlan(*request_.repository);
   }
 
   Result<> HideFile(const std::string& path) {
@@ -161,6 +175,7 @@ class Opening {
         BAWN_CHECK_OK(sys::Mkdirat(dir_.fd.get(), name, 0755));
       }
     }
+    if (in_memory_) return {};
     return sys::Fchmod(upper_.get(), root_stat_.mode & 0777);  // the upper's is what is shown
   }
 
@@ -235,16 +250,34 @@ class Opening {
       out_.notes.push_back("covered: " + Names(meta.covered) + " (--show PATH shows one)");
     }
     out_.facts = request_.private_place ? PrivateViewOf(dir_, meta) : BAWN_TRY(ViewOf(dir_, meta));
+    if (in_memory_) HoldInMemory();
     return {};
+  }
+
+  void HoldInMemory() {
+    plan::WorkspaceFacts& facts = out_.facts;
+    auto tree = std::ranges::find(facts.ops, request_.root, &plan::Op::target);
+    BAWN_ASSERT(tree != facts.ops.end() && tree->kind == plan::OpKind::kOverlay);
+    tree->upper = tree->work = plan::Source();
+    tree->size_bytes = request_.memory_bytes;
+    tree->inodes = request_.memory_inodes;
+    tree->mode = root_stat_.mode & 0777;
+    facts.in_memory = true;
+    if (!initial_->used()) tree->lowers.erase(tree->lowers.begin());
+    if (!git_ops_.empty()) tree->content = ".git";
+    facts.ops.insert(tree + 1, std::make_move_iterator(git_ops_.begin()),
+                     std::make_move_iterator(git_ops_.end()));
   }
 
   const SandboxDir& dir_;
   const OpenRequest& request_;
-  UniqueFd root_, initial_fd_, upper_;
+  UniqueFd root_, upper_;
   sys::FileStat root_stat_;
   ScanResult scan_;
   std::vector<CopyReason> reasons_;  // empty: overlay
   std::optional<InitialLayer> initial_;
+  bool in_memory_ = false;
+  std::vector<plan::Op> git_ops_;  // in memory: the files of the private git directory
   Opened out_;
 };
 

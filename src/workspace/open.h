@@ -27,6 +27,9 @@ struct OpenRequest {
   std::vector<std::string> protected_names;  // globs on the last component; "!" keeps, last wins
   std::vector<std::string> show;  // protected files inside the tree that stay visible: absolute
   bool ephemeral = false;
+  // Not 0: where an overlay will do, the changes are held in memory, up to this, and are gone with
+  // the sandbox; nothing outside can read them.
+  uint64_t memory_bytes = 0, memory_inodes = 0;
   uint32_t uid = 0, gid = 0;                    // the mapped ids
   uint64_t copy_bytes_max = uint64_t{2} << 30;  // ceiling of the copy rungs (RT-02)
   uint64_t copy_entries_max = 200'000;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "workspace/git_files.h"
 #include "workspace/private_config.h"
 #include "workspace/repository.h"
 
@@ -27,11 +28,15 @@ struct PrivateGit {
   std::string excludes_file, attributes_file;
 };
 
-// Everything below `dirfd`, an empty directory. When the repository's work tree is a linked one,
-// the common part only.
-Result<> WritePrivateCommon(int dirfd, PrivateGit git);
+// Everything of an empty directory. When the repository's work tree is a linked one, the common
+// part only.
+Result<> WritePrivateCommon(GitFiles& files, PrivateGit git);
 // worktrees/<name> of a linked work tree below the common part.
 Result<> WritePrivateWorktree(int common_fd, const PrivateGit& git);
+
+// Is its index small enough to be carried as text, and one file? Then GitFiles may put it into a
+// Plan; else it is linked, at no cost.
+bool IndexFitsPlan(const Repository& repository);
 
 // The name below worktrees/; empty when the repository is not a linked work tree of that shape.
 std::string LinkedName(const Repository& repository);

@@ -97,16 +97,14 @@ Result<> CheckId(const std::string& id) {
 
 // Everything of a new sandbox, below a name that no listing takes for one, and locked: nobody can
 // meet it half made.
-Result<SandboxDir> Build(int sandboxes, const std::string& temporary) {
+Result<SandboxDir> Build(int sandboxes, const std::string& temporary, bool layers) {
   SandboxDir dir;
   BAWN_CHECK_OK(sys::Mkdirat(sandboxes, temporary, kPrivate));
   dir.fd = BAWN_TRY(sys::OpenDir(sandboxes, temporary, sys::kUntrusted));
   dir.lock = BAWN_TRY(sys::Openat2(dir.fd.get(), "lock", O_RDWR | O_CREAT | O_EXCL, 0600));
   BAWN_CHECK_OK(sys::Flock(dir.lock.get(), sys::LockKind::kExclusiveNonBlocking));
-  for (const char* name : {"initial", "layers", "layers/0", "layers/0/upper", "layers/0/work"}) {
-    BAWN_CHECK_OK(sys::Mkdirat(dir.fd.get(), name, kPrivate));
-  }
   BAWN_CHECK_OK(sys::Mkdirat(dir.fd.get(), "jobs", kPrivate));
+  if (layers) BAWN_CHECK_OK(MakeLayers(dir));
   return dir;
 }
 
@@ -124,13 +122,21 @@ Result<StateDir> OpenStateDir(const StateEnv& env) {
   return state;
 }
 
-Result<SandboxDir> CreateSandboxDir(const StateDir& state, const std::string& id) {
+Result<> MakeLayers(const SandboxDir& dir) {
+  for (const char* name : {"initial", "layers", "layers/0", "layers/0/upper", "layers/0/work"}) {
+    Result<> made = sys::Mkdirat(dir.fd.get(), name, kPrivate);
+    if (!made && made.error().sys_errno != EEXIST) return made;
+  }
+  return {};
+}
+
+Result<SandboxDir> CreateSandboxDir(const StateDir& state, const std::string& id, bool layers) {
   BAWN_CHECK_OK(CheckId(id));
   Result<> made = sys::Mkdirat(state.fd.get(), "sb", kPrivate);
   if (!made && made.error().sys_errno != EEXIST) return std::unexpected(made.error());
   UniqueFd sandboxes = BAWN_TRY(sys::OpenDir(state.fd.get(), "sb", sys::kUntrusted));
   std::string temporary = kNewPrefix + id;
-  Result<SandboxDir> dir = Build(sandboxes.get(), temporary);
+  Result<SandboxDir> dir = Build(sandboxes.get(), temporary, layers);
   if (dir) {
     constexpr unsigned kNoReplace = 1;  // RENAME_NOREPLACE, renameat2(2)
     Result<> renamed = sys::Renameat2(sandboxes.get(), temporary, sandboxes.get(), id, kNoReplace);

@@ -70,7 +70,10 @@ struct SandboxDir {
 
 // Made under the prefix first and renamed when complete and locked, so nobody meets half of one.
 inline constexpr char kNewPrefix[] = ".new_";
-Result<SandboxDir> CreateSandboxDir(const StateDir& state, const std::string& id);
+// `layers`: with initial and layers/0/{upper,work}, which an ephemeral run may not need.
+Result<SandboxDir> CreateSandboxDir(const StateDir& state, const std::string& id,
+                                    bool layers = true);
+Result<> MakeLayers(const SandboxDir& dir);  // no error where they are there
 // kNotFound; kConflict (hint names it live) when `exclusive` and another process holds the lock.
 Result<SandboxDir> OpenSandboxDir(const StateDir& state, const std::string& id, bool exclusive);
 // Whether somebody holds its lock now: a look, without the short wait of the above.

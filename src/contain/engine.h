@@ -62,6 +62,11 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual Result<Capabilities> Query() = 0;
+  // Starts pid 1 of the next sandbox at level `isolated`, rootless, while its Plan is still being
+  // made: it waits. `plan` is the memfd that Provision's request will hold, filled by then;
+  // borrowed. A hint: what fails here fails in Provision again, and a pid 1 that no Provision takes
+  // is ended.
+  virtual void Prestart(int plan) { (void)plan; }
   // Starts pid 1 and lets it build. Does not wait: Ready or SetupFailed comes on `control`.
   virtual Result<Sandbox> Provision(ProvisionRequest request) = 0;
   // Asks pid 1 to start a job. JobStarted or JobFailed, then JobExited come on `control`.

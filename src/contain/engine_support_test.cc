@@ -206,10 +206,17 @@ Enclosure::~Enclosure() {
   if (sandbox_ && sandbox_->pid1.valid()) Must(engine_.Destroy(&*sandbox_, 5000));
 }
 
+void Enclosure::Prestart() {
+  plan_file_ = Must(sys::Memfd("plan"));
+  engine_.Prestart(plan_file_.get());
+}
+
 Result<> Enclosure::Provision() {
   ProvisionRequest request;
   request.sandbox_id = plan.sandbox_id;
-  request.plan = BAWN_TRY(sys::SealedMemfd("plan", EncodePlan(plan)));
+  if (!plan_file_.valid()) plan_file_ = BAWN_TRY(sys::Memfd("plan"));
+  BAWN_CHECK_OK(sys::FillAndSeal(plan_file_.get(), EncodePlan(plan)));
+  request.plan = std::move(plan_file_);
   request.fds = std::move(fds);
   if (IsRoot()) request.ids = ProvisionRequest::IdRange{kOuterId, kOuterId, 1};
   sandbox_ = BAWN_TRY(engine_.Provision(std::move(request)));

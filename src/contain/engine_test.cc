@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "contain/engine_test_support.h"
@@ -95,6 +96,63 @@ TEST(EngineTest, ChangesLandInTheUpperAndTheHostStaysAsItWas) {
   for (const char* directory : {"/usr/bin/", "/", "/etc/", "/tmp/"}) {
     EXPECT_FALSE(sys::Fstatat(AT_FDCWD, directory + name)) << directory;
   }
+}
+
+TEST(EngineTest, ChangesCanBeHeldInMemory) {
+  Enclosure enclosure;
+  ASSERT_TRUE(sys::MakeDirs(AT_FDCWD, enclosure.dir.At("lower/.git"), 0755));
+  UniqueFd secret = *sys::Openat2(AT_FDCWD, enclosure.dir.At("lower/.git/token"),
+                                  O_WRONLY | O_CREAT | O_EXCL, 0644);
+  auto work = std::ranges::find(enclosure.plan.ops, "/work", &Op::target);
+  ASSERT_NE(work, enclosure.plan.ops.end());
+  work->upper = work->work = plan::Source();
+  work->size_bytes = 1 << 20, work->inodes = 100, work->mode = 0750, work->content = ".git";
+  Op file;
+  file.kind = OpKind::kFile, file.target = "/work/.git/HEAD", file.content = "ours\n";
+  file.mode = 0644, file.mtime_ns = 1'000'000'000;
+  enclosure.plan.ops.insert(work + 1, file);
+  ASSERT_TRUE(enclosure.Start()) << enclosure.setup_failed->text;
+  EXPECT_EQ(enclosure.Sh("ls -A .git; cat .git/HEAD; stat -c %Y .git/HEAD; stat -c %a .").out,
+            "HEAD\nours\n1\n750\n");
+  EXPECT_EQ(enclosure
+                .Sh("i=$(stat -c %i file); echo x >>file; test $i = $(stat -c %i file) && "
+                    "rm -r .git && mkdir .git && ls -A .git; echo made")
+                .out,
+            "made\n");
+  // The size is a hard bound.
+  JobResult full = enclosure.Sh("head -c 2000000 /dev/zero >big");
+  EXPECT_NE(full.exit_code(), 0);
+  EXPECT_NE(full.err.find("No space left"), std::string::npos) << full.err;
+  EXPECT_FALSE(sys::Fstatat(AT_FDCWD, enclosure.dir.At("upper/file")));
+}
+
+std::string Children() {
+  return sys::ReadFileAt(AT_FDCWD, "/proc/thread-self/children", 1 << 16).value_or("?");
+}
+
+// A pid 1 may wait for its Plan. In root mode none does: its ids come with the Plan.
+TEST(EngineTest, Pid1StartedAheadIsTakenOrEnded) {
+  Enclosure enclosure;
+  std::string before = Children();
+  enclosure.Prestart();
+  std::string waiting = Children();
+  EXPECT_EQ(waiting == before, IsRoot());
+  ASSERT_STARTED(enclosure);
+  if (!IsRoot()) EXPECT_EQ(Children(), waiting);
+  EXPECT_EQ(enclosure.Sh("echo $PPID").exit_code(), 0);
+  ASSERT_TRUE(enclosure.engine().Destroy(&enclosure.sandbox(), 5000));
+  enclosure.Prestart();
+  {
+    NativeEngine unused(*sys::Openat2(AT_FDCWD, Enclosure::ProgramPath("bawn-init"), O_RDONLY));
+    UniqueFd nothing = *sys::Memfd("plan");
+    unused.Prestart(nothing.get());
+  }
+  // That one was ended and reaped; this one waits, and ends with the level it was not started for.
+  EXPECT_EQ(Children() == before, IsRoot());
+  if (IsRoot()) return;
+  enclosure.plan.level = plan::Level::kRestricted;
+  ASSERT_TRUE(enclosure.Provision());
+  EXPECT_TRUE(enclosure.Next(10000).has_value());
 }
 
 TEST(EngineTest, ASpecTakesWhateverExecTakes) {

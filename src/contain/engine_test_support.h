@@ -80,6 +80,7 @@ class Enclosure {
   plan::Plan plan;  // changed by a test before Start()
   std::vector<UniqueFd> fds;
 
+  void Prestart();  // its pid 1 waits for the Plan of the next Provision
   Result<> Provision();
   Result<> Start();  // provisions and waits for Ready
   wire::Ready ready;
@@ -106,6 +107,7 @@ class Enclosure {
   NativeEngine engine_;
   std::optional<Sandbox> sandbox_;
   uint32_t last_job_ = 0;
+  UniqueFd plan_file_;
 };
 
 bool IsRoot();

@@ -39,8 +39,15 @@ constexpr int kSetupFailedExit = 125;
   _exit(kSetupFailedExit);
 }
 
+// The engine may start this program while the Plan is still being made.
 Result<plan::Plan> ReadPlan() {
   UniqueFd file(kPlanFd);
+  sys::Packet packet = BAWN_TRY(sys::ReceivePacket(kControlFd, wire::kControlFrameBytesMax, true));
+  if (packet.eof) _exit(kSetupFailedExit);  // nobody is there any more (RT-22)
+  wire::ToInit order = BAWN_TRY(wire::DecodeToInit(packet.bytes));
+  if (!std::holds_alternative<wire::Proceed>(order)) {
+    return Fail(ErrorCode::kInternal, "no Proceed from the engine");
+  }
   std::string bytes = BAWN_TRY(sys::ReadWhole(file.get(), wire::kPlanBytesMax));
   return contain::DecodePlan(bytes);
 }

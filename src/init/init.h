@@ -2,7 +2,7 @@
 // bawn-init: pid 1 of a sandbox. Started by contain/engines/native with
 //   0, 1, 2   /dev/null
 //   3         the control socket (SOCK_SEQPACKET, frames of wire/control.h)
-//   4         the Plan, a sealed memfd
+//   4         the Plan, a memfd that is complete and sealed when Proceed comes
 //   5 …       what Source::fd_slot names, in order
 // an empty environment, its ids taken, and every capability of a fresh user namespace (ambient).
 // Non-dumpable from its first act on; nothing of it can be opened through /proc (RT-01, RT-22).

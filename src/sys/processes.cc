@@ -148,11 +148,16 @@ Result<UniqueFd> Memfd(const char* name) {
 
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view bytes) {
   UniqueFd fd = BAWN_TRY(Memfd(name));
-  BAWN_CHECK_OK(Pwrite(fd.get(), bytes, 0));
-  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
+  BAWN_CHECK_OK(FillAndSeal(fd.get(), bytes));
+  return fd;
+}
+
+Result<> FillAndSeal(int memfd, std::string_view bytes) {
+  BAWN_CHECK_OK(Pwrite(memfd, bytes, 0));
+  if (fcntl(memfd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
     return FailErrno(errno, "fcntl(F_ADD_SEALS)");
   }
-  return fd;
+  return {};
 }
 
 void OpenMissingStdio() {

@@ -59,6 +59,8 @@ Result<Child> Spawn(const SpawnSpec& spec);
 
 // Sealed anonymous files. `executable` false adds MFD_NOEXEC_SEAL.
 Result<UniqueFd> SealedMemfd(const char* name, std::string_view bytes);
+// The same in two steps, for a file that crosses before its content is known: a Memfd, filled once.
+Result<> FillAndSeal(int memfd, std::string_view bytes);
 Result<UniqueFd> Memfd(const char* name);
 
 // First act of a program that people start: a closed descriptor 0, 1 or 2 becomes the null device,

@@ -24,7 +24,8 @@ inline constexpr size_t kPlanBytesMax = 4 << 20;
 
 // ---- keeper -> init
 
-// Sent once after the id maps are written: build the sandbox now.
+// Go on: once when the id maps are written (where the parent writes them), and once when the Plan
+// is complete.
 struct Proceed {};
 
 // Descriptors: [spec memfd (JobSpec), stdin, stdout, stderr], or [spec memfd] when the spec asks

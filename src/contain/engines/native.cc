@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <utility>
 
 #include "base/clock.h"
 #include "contain/engines/start_init.h"
@@ -54,6 +56,13 @@ Result<> LetProceed(int pid, const InitStart& start, const ProvisionRequest::IdR
   BAWN_CHECK_OK(sys::WriteIdMaps(pid, {start.uid, range.outer_uid, range.count},
                                  {start.gid, range.outer_gid, range.count}));
   return sys::SendPacket(control, wire::Encode(wire::ToInit(wire::Proceed{})));
+}
+
+// From the Plan's head. What is no plan gets every namespace, and pid 1's refusal.
+Result<plan::Level> LevelOf(int plan) {
+  [[clang::uninitialized]] std::array<char, 8192> head;
+  size_t got = BAWN_TRY(sys::Pread(plan, head.data(), head.size(), 0));
+  return DecodeLevel({head.data(), got}).value_or(plan::Level::kIsolated);
 }
 
 // What a process that could not become pid 1 said before it ended; empty when it said nothing.
@@ -115,16 +124,44 @@ Result<Capabilities> NativeEngine::Query() {
   return Capabilities{report.highest, "native"};
 }
 
-Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
+NativeEngine::~NativeEngine() { EndWaiting(); }
+
+void NativeEngine::EndWaiting() {
+  if (waiting_) KillAndReap(waiting_->child.pidfd);
+  waiting_.reset();
+}
+
+Result<NativeEngine::Waiting> NativeEngine::Start(InitStart start, int cgroup_fd) {
   sys::AssertSingleThreaded();
+  auto [ours, theirs] = BAWN_TRY(sys::SeqpacketPair());
+  start.program = program_.get();
+  start.program_path =
+      BAWN_TRY(sys::Readlinkat(AT_FDCWD, "/proc/self/fd/" + std::to_string(program_.get())));
+  start.control = theirs.get();
+  start.other_end = ours.get();
+  sys::Child child =
+      BAWN_TRY(sys::Clone3Into(start.namespaces ? sys::kAllNamespaces : 0, cgroup_fd));
+  if (child.pid == 0) StartInit(start);
+  return Waiting{std::move(child), std::move(ours)};
+}
+
+void NativeEngine::Prestart(int plan) {
+  InitStart start;
+  start.plan = plan;
+  start.uid = getuid();
+  start.gid = getgid();
+  if (waiting_ || start.uid == 0 || start.gid == 0) return;
+  Result<Waiting> started = Start(std::move(start), -1);
+  if (started) waiting_ = std::move(*started);
+}
+
+Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
   if (request.fds.size() > kSlotsMax) {
     return Fail(ErrorCode::kResourceExhausted, "more than 64 descriptors for one sandbox");
   }
   InitStart start;
   BAWN_CHECK_OK(ChooseIds(request, &start));
-  std::string plan = BAWN_TRY(sys::ReadWhole(request.plan.get(), wire::kPlanBytesMax));
-  // What is no plan gets every namespace, and pid 1's refusal.
-  plan::Level level = DecodeLevel(plan).value_or(plan::Level::kIsolated);
+  plan::Level level = BAWN_TRY(LevelOf(request.plan.get()));
   start.namespaces = level >= plan::Level::kIsolated;
   if (level == plan::Level::kBounded && !request.group) {
     return Fail(ErrorCode::kInternal, "level bounded without a control group");
@@ -132,18 +169,17 @@ Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
   if (!start.namespaces && request.ids) {
     return Fail(ErrorCode::kInvalidArgument, "ids of a range need a user namespace");
   }
-  auto [ours, theirs] = BAWN_TRY(sys::SeqpacketPair());
-  start.program = program_.get();
-  start.program_path =
-      BAWN_TRY(sys::Readlinkat(AT_FDCWD, "/proc/self/fd/" + std::to_string(program_.get())));
-  start.control = theirs.get();
-  start.other_end = ours.get();
   start.plan = request.plan.get();
   for (const UniqueFd& fd : request.fds) start.slots.push_back(fd.get());
   if (request.group) start.group = &*request.group;
-  sys::Child child = BAWN_TRY(sys::Clone3Into(start.namespaces ? sys::kAllNamespaces : 0,
-                                              request.group ? request.group->unified() : -1));
-  if (child.pid == 0) StartInit(start);
+  bool taken = waiting_ && level == plan::Level::kIsolated && !request.ids && !request.group &&
+               request.fds.empty();
+  if (!taken) {
+    EndWaiting();
+    int cgroup_fd = request.group ? request.group->unified() : -1;
+    waiting_ = BAWN_TRY(Start(start, cgroup_fd));
+  }
+  auto [child, ours] = *std::exchange(waiting_, std::nullopt);
   if (request.ids) {
     Result<> proceeding = LetProceed(child.pid, start, *request.ids, ours.get());
     if (!proceeding) {
@@ -153,6 +189,8 @@ Result<Sandbox> NativeEngine::Provision(ProvisionRequest request) {
       return std::unexpected(WithContext(proceeding.error(), "id maps"));
     }
   }
+  // One that ended meanwhile has said why; the keeper reads that.
+  (void)sys::SendPacket(ours.get(), wire::Encode(wire::ToInit(wire::Proceed{})));
   Sandbox sandbox;
   sandbox.id = std::move(request.sandbox_id);
   sandbox.control = std::move(ours);

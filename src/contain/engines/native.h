@@ -8,9 +8,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "contain/engine.h"
+#include "contain/engines/start_init.h"
+#include "sys/processes.h"
 
 namespace bawn::contain {
 
@@ -19,14 +23,28 @@ class NativeEngine : public Engine {
   // `init_program`: bawn-init, opened for reading (sys::OpenSibling).
   explicit NativeEngine(UniqueFd init_program) : program_(std::move(init_program)) {}
 
+  ~NativeEngine() override;
+  NativeEngine(const NativeEngine&) = delete;
+  NativeEngine& operator=(const NativeEngine&) = delete;
+
   Result<Capabilities> Query() override;
+  void Prestart(int plan) override;
   Result<Sandbox> Provision(ProvisionRequest request) override;
   Result<> Execute(const Sandbox& sandbox, uint32_t job, int spec_memfd,
                    JobStreams streams) override;
   Result<> Destroy(Sandbox* sandbox, int deadline_ms) override;
 
  private:
+  // A pid 1 that was started and waits for the word to build.
+  struct Waiting {
+    sys::Child child;
+    UniqueFd control;
+  };
+  Result<Waiting> Start(InitStart start, int cgroup_fd);
+  void EndWaiting();
+
   UniqueFd program_;
+  std::optional<Waiting> waiting_;
 };
 
 }  // namespace bawn::contain

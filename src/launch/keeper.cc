@@ -37,6 +37,7 @@ class Keeper {
 
  private:
   Result<> Start();
+  Result<JobReport> Abandon(Error why);
   Result<> MakeStreams(contain::JobStreams* inner);
   Result<> Turn();
   Result<> OnControl();
@@ -68,6 +69,7 @@ class Keeper {
   plan::KilledBy killing_ = plan::KilledBy::kNothing;
   int interrupts_ = 0;    // SIGINT and friends that the caller sent us
   int interrupt_ = 0;     // the last of them
+  bool asked_ = false;    // Execute is next, or done
   bool started_ = false;  // exec succeeded
   bool exited_ = false;   // the main process's status is known
   bool done_ = false;     // nothing more to wait for
@@ -108,9 +110,11 @@ Result<> Keeper::MakeStreams(contain::JobStreams* inner) {
 // The job is asked for before the sandbox stands: the request waits in the socket, no round trip.
 Result<> Keeper::Start() {
   report_.started_at_ns = RealtimeNs();
+  sandbox_ = BAWN_TRY(run_.engine->Provision(std::move(run_.provision)));
+  if (run_.while_building) BAWN_CHECK_OK(run_.while_building(&run_));
   contain::JobStreams inner;
   BAWN_CHECK_OK(MakeStreams(&inner));
-  sandbox_ = BAWN_TRY(run_.engine->Provision(std::move(run_.provision)));
+  asked_ = true;
   AddLayers(sandbox_.layers);
   if (sandbox_.group) timers_.tree = MonotonicNs() + contain::Cgroup::kLookMs * kMs;
   for (const wire::LayerFact& fact : sandbox_.layers) {
@@ -121,9 +125,17 @@ Result<> Keeper::Start() {
   return run_.engine->Execute(sandbox_, kJob, run_.job_spec.get(), std::move(inner));
 }
 
+// Nothing was asked of pid 1, so nothing ran.
+Result<JobReport> Keeper::Abandon(Error why) {
+  if (!sandbox_.pid1.valid()) return std::unexpected(std::move(why));
+  Result<> gone = run_.engine->Destroy(&sandbox_, kGoneDeadlineMs);
+  if (!gone) why.message += " (and " + gone.error().message + ")";
+  return std::unexpected(std::move(why));
+}
+
 Result<JobReport> Keeper::Run() {
   Result<> started = Start();
-  if (!started && !sandbox_.pid1.valid()) return std::unexpected(started.error());
+  if (!started && !asked_) return Abandon(started.error());
   if (!started) {  // what the sandbox said before it ended is the better reason
     while (!done_ && OnControl()) {
     }

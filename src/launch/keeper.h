@@ -39,6 +39,11 @@ struct JobLimits {
   QuotaLimits changes;                    // of the upper layer
 };
 
+// What pid 1 needs only after it has built: put together while it builds. A failure ends the
+// sandbox before anything ran in it, and is the run's.
+struct JobRun;
+using WhileBuilding = std::function<Result<>(JobRun* run)>;
+
 struct JobRun {
   contain::Engine* engine = nullptr;
   contain::ProvisionRequest provision;
@@ -49,6 +54,7 @@ struct JobRun {
   int upper = -1;    // borrowed: the layer that `limits.changes` is about; -1: not measured
   // Called at each step of the job's life: "started", "ended" … (the status descriptor).
   std::function<void(const std::string& event)> on_event;
+  WhileBuilding while_building;  // may fill job_spec and log_dir
 };
 
 struct JobReport {

@@ -59,6 +59,7 @@ Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
   (*session->opened.meta.extra.AsObject())["level"] = plan::LevelName(session->level);
   session->opened.meta.command = session->compiled.job.argv;
   if (std::string lost = LostWriteBack(meta); !lost.empty()) session->opened.notes.push_back(lost);
+  NameWitnesses(session);
   return PlaceWitnesses(session);
 }
 

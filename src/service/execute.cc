@@ -39,6 +39,28 @@ Result<> MakeJobDir(Session* session) {
   return {};
 }
 
+// What the record says of a job before it runs. In a one-shot run pid 1 builds meanwhile.
+Result<> PrepareJob(Session* session, const RunOptions& options, launch::JobRun* run) {
+  BAWN_CHECK_OK(MakeJobDir(session));
+  if (!session->attached) {
+    BAWN_CHECK_OK(workspace::WriteMeta(session->dir, session->opened.meta, false));
+  }
+  bool fresh = options.in_sandbox.empty();
+  if (fresh && session->repository && !options.ephemeral &&
+      !session->opened.meta.base_commit.empty()) {
+    BAWN_CHECK_OK(workspace::PinBase(*session->repository, session->dir.id,
+                                     session->opened.meta.base_commit));
+  }
+  if (!session->attached && !session->pathname_witness.valid()) {
+    BAWN_CHECK_OK(PlaceWitnesses(session));
+  }
+  BAWN_CHECK_OK(WriteDecisions(*session));
+  run->job_spec =
+      BAWN_TRY(sys::SealedMemfd("bawn-job", contain::EncodeJobSpec(session->compiled.job)));
+  if (!options.no_log) run->log_dir = session->job_dir.get();
+  return {};
+}
+
 void Announce(const Session& session, const std::string& event, int status_fd) {
   JsonObject line;
   line["event"] = event;
@@ -51,25 +73,23 @@ void Announce(const Session& session, const std::string& event, int status_fd) {
 }  // namespace
 
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options) {
-  BAWN_CHECK_OK(MakeJobDir(session));
-  if (!session->attached) {
-    BAWN_CHECK_OK(workspace::WriteMeta(session->dir, session->opened.meta, false));
-  }
-  bool fresh = options.in_sandbox.empty();
-  if (fresh && session->repository && !options.ephemeral &&
-      !session->opened.meta.base_commit.empty()) {
-    BAWN_CHECK_OK(workspace::PinBase(*session->repository, session->dir.id,
-                                     session->opened.meta.base_commit));
-  }
   launch::JobRun run;
+  bool one_shot = !options.keep && !session->attached;
+  if (!one_shot) BAWN_CHECK_OK(PrepareJob(session, options, &run));
   std::unique_ptr<contain::Engine> engine;
   if (options.keep && !session->attached) BAWN_CHECK_OK(StartKeeper(session, options));
   if (session->attached) {
     engine = std::make_unique<launch::AttachedEngine>(std::move(session->keeper));
   } else {
-    engine = std::make_unique<contain::NativeEngine>(BAWN_TRY(sys::OpenSibling("bawn-init")));
-    run.provision.plan =
-        BAWN_TRY(sys::SealedMemfd("bawn-plan", contain::EncodePlan(session->compiled.plan)));
+    std::string plan = contain::EncodePlan(session->compiled.plan);
+    if (session->engine) {
+      engine = std::move(session->engine);
+      BAWN_CHECK_OK(sys::FillAndSeal(session->plan_file.get(), plan));
+      run.provision.plan = std::move(session->plan_file);
+    } else {
+      engine = std::make_unique<contain::NativeEngine>(BAWN_TRY(sys::OpenSibling("bawn-init")));
+      run.provision.plan = BAWN_TRY(sys::SealedMemfd("bawn-plan", plan));
+    }
   }
   run.engine = engine.get();
   run.provision.ids = session->ids;
@@ -77,8 +97,11 @@ Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& opt
   session->group.reset();
   run.provision.fds = std::move(session->slots);
   run.provision.sandbox_id = session->dir.id;
-  run.job_spec =
-      BAWN_TRY(sys::SealedMemfd("bawn-job", contain::EncodeJobSpec(session->compiled.job)));
+  if (one_shot) {
+    run.while_building = [session, &options](launch::JobRun* job) {
+      return PrepareJob(session, options, job);
+    };
+  }
   run.io = FindCallerIo(session->pty);
   run.limits.time_ms = session->compiled.limits.time_ms;
   run.limits.idle_ms = session->compiled.limits.idle_ms;
@@ -90,7 +113,6 @@ Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& opt
     upper = BAWN_TRY(sys::OpenDir(session->dir.fd.get(), "layers/0/upper", sys::kUntrusted));
     run.upper = upper.get();
   }
-  if (!options.no_log) run.log_dir = session->job_dir.get();
   if (options.status_fd) {
     run.on_event = [session, fd = *options.status_fd](const std::string& event) {
       Announce(*session, event, fd);

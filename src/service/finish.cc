@@ -94,7 +94,8 @@ plan::Receipt MakeReceipt(const Session& session, launch::JobReport* report) {
   return receipt;
 }
 
-// Every decision of the run beside its receipt, for `bawn why`.
+}  // namespace
+
 Result<> WriteDecisions(const Session& session) {
   JsonArray all;
   for (const plan::Decision& decision : session.compiled.decisions) {
@@ -113,13 +114,20 @@ Result<> WriteDecisions(const Session& session) {
                               ToJsonText(Json(std::move(all))), 0600, false);
 }
 
+namespace {
+
 // Several jobs of a live sandbox end side by side: the record is read again under its own lock.
 Result<> UpdateMeta(Session* session, bool has_changes, bool ran) {
-  UniqueFd lock = BAWN_TRY(
-      sys::Openat2(session->dir.fd.get(), "meta.lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-  BAWN_CHECK_OK(sys::Flock(lock.get(), sys::LockKind::kExclusive));
   workspace::SandboxMeta& meta = session->opened.meta;
-  if (session->attached) meta = BAWN_TRY(workspace::ReadMeta(session->dir));
+  UniqueFd lock;
+  if (session->attached) {
+    lock = BAWN_TRY(
+        sys::Openat2(session->dir.fd.get(), "meta.lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+    BAWN_CHECK_OK(sys::Flock(lock.get(), sys::LockKind::kExclusive));
+    meta = BAWN_TRY(workspace::ReadMeta(session->dir));
+  } else if (meta.ephemeral) {
+    return {};  // written as ended from the start: one that is killed is found by its marker
+  }
   meta.kept = has_changes;
   meta.state = session->attached ? "live" : "ended";
   meta.rev += ran ? 1 : 0;
@@ -149,7 +157,6 @@ Result<RunResult> FinishSession(Session* session, const RunOptions& options,
   bool gone = report.remaining.empty();
   result.receipt.workspace.durable = meta.kept && gone && !session->attached ? "pending" : "none";
   SetExit(report, session->compiled.job.argv, &result);
-  BAWN_CHECK_OK(WriteDecisions(*session));
   BAWN_CHECK_OK(record::WriteReceipt(session->dir.fd.get(), result.receipt, false));
   if (!options.receipt_file.empty()) {
     BAWN_CHECK_OK(record::WriteReceiptFile(AbsolutePath(session->caller, options.receipt_file),

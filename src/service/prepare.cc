@@ -6,12 +6,14 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/text.h"
+#include "contain/engines/native.h"
 #include "policy/protected.h"
 #include "service/recover.h"
 #include "service/root_mode.h"
 #include "service/select.h"
 #include "service/session.h"
 #include "sys/files.h"
+#include "sys/processes.h"
 #include "sys/sealed.h"
 #include "sys/sockets.h"
 #include "workspace/marker.h"
@@ -184,18 +186,20 @@ void FillMeta(const RunOptions& options, const std::vector<std::string>& argv, S
 
 }  // namespace
 
-// What the canaries try to reach: live things outside that the caller itself could reach.
-Result<> PlaceWitnesses(Session* session) {
+void NameWitnesses(Session* session) {
   plan::CanaryTargets& targets = session->compiled.plan.canaries;
   targets.outside_file = session->dir.path + "/lock";
   targets.pathname_socket = session->dir.path + "/witness";
   targets.abstract_socket = "bawn-" + session->dir.id;
   targets.host_pid = static_cast<uint32_t>(sys::CurrentPid());
+}
+
+Result<> PlaceWitnesses(Session* session) {
   // By descriptor: sun_path is short, state directories are not.
   std::string place = "/proc/self/fd/" + std::to_string(session->dir.fd.get()) + "/witness";
   session->pathname_witness = BAWN_TRY(sys::ListenPathname(place));
   session->abstract_witness =
-      BAWN_TRY(sys::ListenAbstract(targets.abstract_socket));
+      BAWN_TRY(sys::ListenAbstract(session->compiled.plan.canaries.abstract_socket));
   return {};
 }
 
@@ -259,7 +263,22 @@ Result<> DropSandbox(Session* session, const std::string& id) {
   return workspace::Unmark(session->state, id);
 }
 
-Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty) {
+namespace {
+
+// The kernel makes namespaces, and pid 1 comes up, while the rest is decided here.
+Result<> StartAhead(const RunOptions& options, Session* session) {
+  bool plain = session->level == plan::Level::kIsolated && !IsRootMode(session->caller);
+  if (!plain || options.keep) return {};
+  session->plan_file = BAWN_TRY(sys::Memfd("bawn-plan"));
+  session->engine =
+      std::make_unique<contain::NativeEngine>(BAWN_TRY(sys::OpenSibling("bawn-init")));
+  session->engine->Prestart(session->plan_file.get());
+  return {};
+}
+
+}  // namespace
+
+Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty, bool to_run) {
   Session session;
   session.caller = std::move(caller);
   session.pty = pty;
@@ -272,13 +291,16 @@ Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pt
     bool layers = !MayHoldInMemory(session.caller, session.policy, options);
     session.dir = BAWN_TRY(workspace::CreateSandboxDir(session.state, id, layers));
     BAWN_CHECK_OK(ChooseLevel(options, &session));
+    if (to_run) BAWN_CHECK_OK(StartAhead(options, &session));
     BAWN_CHECK_OK(OpenWorkspace(options, &session));
     BAWN_CHECK_OK(CompileSession(options, pty, &session));
     FillMeta(options, session.compiled.job.argv, &session);
-    return PlaceWitnesses(&session);
+    NameWitnesses(&session);
+    return {};
   };
   Result<> done = rest();
   if (!done) {
+    session.engine.reset();
     Result<> removed = DropSandbox(&session, id);
     if (!removed)
       done.error().message += " (and its directory stays: " + removed.error().message + ")";

@@ -35,7 +35,7 @@ Result<RunResult> LocalBawn::Run(const RunOptions& options, const Notice& notice
   Caller caller = BAWN_TRY(IdentifyCaller(environment_));
   bool pty = WantsPty(options);
   Session session =
-      BAWN_TRY(options.in_sandbox.empty() ? PrepareSession(std::move(caller), options, pty)
+      BAWN_TRY(options.in_sandbox.empty() ? PrepareSession(std::move(caller), options, pty, true)
                                           : ContinueSession(std::move(caller), options, pty));
   for (const std::string& note : session.opened.notes) notice(note);
   Result<launch::JobReport> report = ExecuteSession(&session, options);
@@ -55,7 +55,7 @@ Result<RunResult> LocalBawn::Run(const RunOptions& options, const Notice& notice
 
 Result<PlanResult> LocalBawn::Plan(const RunOptions& options) {
   Caller caller = BAWN_TRY(IdentifyCaller(environment_));
-  Session session = BAWN_TRY(PrepareSession(std::move(caller), options, WantsPty(options)));
+  Session session = BAWN_TRY(PrepareSession(std::move(caller), options, WantsPty(options), false));
   PlanResult result;
   result.plan = session.compiled.plan;
   result.job = session.compiled.job;

@@ -4,12 +4,14 @@
 // and leaves only changes, receipt and kept output. `bawn plan` stops after Prepare.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "contain/cgroup.h"
+#include "contain/engine.h"
 #include "launch/keeper.h"
 #include "policy/compile.h"
 #include "service/bawn.h"
@@ -33,6 +35,8 @@ struct Session {
   UniqueFd job_dir;                                       // jobs/<job_id>
   UniqueFd pathname_witness, abstract_witness;            // canaries must not reach these
   std::optional<contain::ProvisionRequest::IdRange> ids;  // root mode: the leased range
+  std::unique_ptr<contain::Engine> engine;                // pid 1 was started ahead: it waits for…
+  UniqueFd plan_file;                                     // … this
   std::optional<contain::Cgroup> group;                   // level bounded: ours until pid 1 starts
   std::string downgrade_reason;                           // the default is lower than it could be
   std::vector<UniqueFd> slots;                            // root mode: Source::fd_slot
@@ -42,7 +46,8 @@ struct Session {
 };
 
 // Leaves nothing behind when it fails.
-Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty);
+// `to_run`: its pid 1 may be started ahead.
+Result<Session> PrepareSession(Caller caller, const RunOptions& options, bool pty, bool to_run);
 // A sandbox in which nothing ran, without a trace: its pin, its directory, its marker. What fails
 // here stays marked, for the next command.
 Result<> DropSandbox(Session* session, const std::string& id);
@@ -50,6 +55,8 @@ Result<> DropSandbox(Session* session, const std::string& id);
 Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool pty);
 // `--keep`: starts bawn-keeper with this session's Plan and lock, and connects to it.
 Result<> StartKeeper(Session* session, const RunOptions& options);
+// Every decision of the run beside its receipt, for `bawn why`.
+Result<> WriteDecisions(const Session& session);
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options);
 void AnnounceEnd(const Session& session, const RunResult& result, int status_fd);
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,
@@ -61,6 +68,9 @@ Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions
 workspace::OpenRequest MakeOpenRequest(const Session& session, const RunOptions& options,
                                        const std::string& root);
 Result<> CompileSession(const RunOptions& options, bool pty, Session* session);
+// What the canaries try to reach: live things outside that the caller itself could reach. Named in
+// the Plan, and there before the first job.
+void NameWitnesses(Session* session);
 Result<> PlaceWitnesses(Session* session);
 
 // The level of this run: `--level` exactly, else the highest that can be proven, never below the

@@ -1,7 +1,13 @@
 #include "contain/plan_codec.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "sys/files.h"
 #include "wire/control.h"
 
 namespace bawn::contain {
@@ -63,6 +69,19 @@ TEST(PlanCodecTest, ChangesAreInOnePlace) {
   plan = FullPlan();
   plan.ops[0].size_bytes = 1 << 20;  // two uppers
   EXPECT_FALSE(DecodePlan(EncodePlan(plan)));
+}
+
+// A seed of an older format would only ever show the fuzzer the first check.
+// BAWN_ACCEPT_GOLDEN=1 writes it anew.
+TEST(PlanCodecTest, TheFuzzersSeedsAreOfThisFormat) {
+  for (const auto& [name, bytes] : {std::pair("plan/full", EncodePlan(FullPlan())),
+                                    std::pair("job_spec/full", EncodeJobSpec(FullSpec()))}) {
+    std::string path = std::string(BAWN_CORPUS_DIR "/") + name;
+    if (getenv("BAWN_ACCEPT_GOLDEN") != nullptr) std::ofstream(path) << bytes;
+    Result<std::string> seed = sys::ReadFileAt(AT_FDCWD, path, 1 << 20);
+    ASSERT_TRUE(seed) << seed.error().message;
+    EXPECT_TRUE(*seed == bytes) << name;
+  }
 }
 
 TEST(PlanCodecTest, PlanRoundTrips) {

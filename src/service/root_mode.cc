@@ -9,6 +9,7 @@
 #include "launch/id_ranges.h"
 #include "sys/files.h"
 #include "sys/mounts.h"
+#include "workspace/repository.h"
 
 namespace bawn::service {
 namespace {
@@ -87,11 +88,7 @@ bool IsRootMode(const Caller& caller) { return caller.ids.uid == 0; }
 Result<> CheckRootTree(const std::string& path) {
   sys::FileStat st = BAWN_TRY(sys::Fstatat(AT_FDCWD, path));
   if (st.uid == 0) return {};
-  std::optional<sys::PasswdEntry> owner = sys::FindUser(st.uid);
-  std::string name = owner ? owner->name : std::to_string(st.uid);
-  return Fail(ErrorCode::kPermissionDenied,
-              EscapeName(path) + " belongs to " + name + ", and this is root",
-              "run Bawn as its owner: runuser -u " + name + " -- bawn …", "root.foreign_tree");
+  return workspace::RefuseForeignTree(path, st.uid);
 }
 
 Result<> EnterRootMode(Session* session) {

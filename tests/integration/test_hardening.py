@@ -29,6 +29,38 @@ def test_rt10_root_does_not_work_in_the_tree_of_somebody_else(box):
     equal(digest.difference(before, digest.tree(repo, pins=True)), [], "the tree")
 
 
+@as_root
+def test_rt10_root_reads_no_repository_of_somebody_else(box):
+    """Its links and its configuration would be followed with root's rights, at open, review and
+    publish: also where only .git is another's, and where the tree changed hands since the run."""
+    secret = box.write("secret", "[user]\n\tname = token-3f9d1c\n", 0o600)
+    owner = pwd.getpwnam("games").pw_uid
+    repo = box.repo()
+    box.shell("echo n >n.txt", options=("--name", "k"), cwd=repo).expect(0)
+    git = f"{repo}/.git"
+    with open(f"{git}/config", "a", encoding="ascii") as config:
+        config.write(f"[include]\n\tpath = {secret}\n"
+                     f"[core]\n\thooksPath = {box.work}/hooks\n")
+    box.git("branch", "b", cwd=repo)
+    os.unlink(f"{git}/refs/heads/b")
+    os.symlink(secret, f"{git}/refs/heads/b")
+    with open(f"{git}/objects/info/alternates", "w", encoding="ascii") as alternates:
+        alternates.write(f"{box.work}\n")
+    box.command("chown", "-hR", f"{owner}:{owner}", git).expect(0)
+    before = digest.tree(repo, pins=True)
+    for command in (["run", "--", "true"], ["plan", "--", "true"], ["diff", "k"],
+                    ["publish", "k", "-m", "x", "--unreviewed"],
+                    ["apply", "k", "--unreviewed"], ["run", "--in", "k", "--", "true"]):
+        refused = box.bawn(*command, cwd=repo)
+        check(refused.code in (1, 125), refused.told())
+        check("games" in refused.err and "runuser" in refused.err, refused.told())
+        check("token" not in refused.err, refused.told())
+    equal(digest.difference(before, digest.tree(repo, pins=True)), [], "the tree")
+    box.command("chown", "-hR", "0:0", git).expect(0)
+    os.unlink(f"{git}/refs/heads/b")
+    box.bawn("apply", "k", "--unreviewed", cwd=repo).expect(0)  # control: nothing was lost
+
+
 def test_rt10_a_file_closed_to_everybody_is_reviewed_and_published(box):
     repo = box.repo()
     box.shell("echo closed >closed.txt; chmod 000 closed.txt", cwd=repo).expect(0)

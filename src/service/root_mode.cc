@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -53,7 +54,34 @@ Result<> HandOverUpper(plan::Op* op, const launch::IdLease& lease, Session* sess
   return {};
 }
 
+bool WritesToHost(const plan::Op& op, const Session& session) {
+  const std::vector<std::string>& direct = session.compiled.direct_writes;
+  return op.kind == plan::OpKind::kBind && std::ranges::find(direct, op.target) != direct.end();
+}
+
+// What --rw names: its owner is the sandbox's own user inside, and what a job makes there is the
+// owner's outside. A leased id on a file outside Bawn's state would be the next sandbox's (RT-30).
+Result<> HandOverDirect(plan::Source* source, const launch::IdLease& lease, Session* session) {
+  UniqueFd fd = BAWN_TRY(sys::Openat2(AT_FDCWD, source->path, O_PATH, 0, sys::kNoSymlinks));
+  sys::FileStat st = BAWN_TRY(sys::Fstat(fd.get()));
+  if (source->ino != 0 && (st.ino != source->ino || st.dev != source->dev)) {
+    return Fail(ErrorCode::kConflict, "--rw " + EscapeName(source->path) + " was replaced just now",
+                "repeat the command");
+  }
+  Result<UniqueFd> tree =
+      contain::IdmappedTreeOf(fd.get(), st.uid, st.gid, lease.outer_uid, lease.outer_gid);
+  if (!tree) {
+    return Fail(ErrorCode::kFailedPrecondition,
+                "--rw " + EscapeName(source->path) + ": " + tree.error().message +
+                    "; what a job writes there would belong to an id of Bawn's",
+                "name a directory on ext4, xfs, btrfs or tmpfs", "root.rw_idmap");
+  }
+  Replace(source, std::move(*tree), session);
+  return {};
+}
+
 Result<> HandOver(plan::Op* op, const launch::IdLease& lease, Session* session) {
+  if (WritesToHost(*op, *session)) return HandOverDirect(op->lowers.data(), lease, session);
   for (plan::Source& source : op->lowers) {
     if (!IsPrivate(*op, source, *session)) continue;
     UniqueFd tree =

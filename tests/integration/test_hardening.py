@@ -239,6 +239,59 @@ def test_rt30_every_sandbox_has_ids_of_its_own(box):
     box.bawn("discard", "--yes", cwd=repo).expect(0)
 
 
+def test_rt30_what_a_job_writes_by_rw_is_the_owners(box):
+    """As root, too: a leased id on a file of the host would be the next sandbox's."""
+    repo = box.repo()
+    os.chmod(box.work, 0o755)
+    owners = {"mine": os.getuid()}
+    if box.is_root:
+        owners["games"] = pwd.getpwnam("games").pw_uid
+    for name, owner in owners.items():
+        shared = f"{box.work}/{name}"
+        box.write(f"{shared}/old.txt", "old\n", 0o600)
+        os.makedirs(f"{shared}/below")
+        os.chmod(shared, 0o700)
+        if box.is_root:
+            box.command("chown", "-R", f"{owner}:{owner}", shared).expect(0)
+        box.shell(f"cd {shared}; cat old.txt; echo n >>old.txt; echo n >new.txt; mkdir sub; "
+                  "echo n >sub/x; ln -s x sub/l; mv new.txt below/moved.txt",
+                  options=("--rw", shared), cwd=repo).expect(0)
+        equal(box.read(f"{shared}/old.txt"), "old\nn\n", "a file of the owner")
+        uids = {os.lstat(path).st_uid for path in Path(shared).rglob("*")}
+        equal(uids, {owner}, f"owners below {shared}")
+
+
+def test_rt25_a_job_that_writes_to_the_host_leaves_no_set_id_program(box):
+    """It would run as the directory's owner for whoever starts it."""
+    repo = box.repo()
+    os.chmod(box.work, 0o755)
+    shared = f"{box.work}/shared"
+    os.makedirs(shared)
+    attack = """
+import os, sys
+os.chdir(sys.argv[1])
+def chmod(mode): open("a", "w"); os.chmod("a", mode)
+def fchmod(mode): os.fchmod(os.open("b", os.O_CREAT | os.O_RDWR), mode)
+def create(mode): os.umask(0); os.open("c", os.O_CREAT | os.O_RDWR, mode)
+def node(mode): os.mknod("d", 0o100000 | mode)
+for way in chmod, fchmod, create, node:
+    for mode in 0o4755, 0o2755:
+        try: way(mode)
+        except OSError as error: print(way.__name__, error.strerror)
+        for name in os.listdir("."):
+            if os.lstat(name).st_mode & 0o6000: print("set", name)
+            os.unlink(name)
+"""
+    box.write(f"{repo}/attack.py", attack)
+    command = ("/usr/bin/python3", f"{repo}/attack.py")
+    run = box.run(*command, shared, options=("--rw", shared), cwd=repo).expect(0)
+    check("set" not in run.out.split(), f"set-id files on the host\n{run.told()}")
+    equal(run.out.count("Operation not permitted"), 8, run.told())
+    os.makedirs(f"{repo}/inside")
+    run = box.run(*command, f"{repo}/inside", options=("--ephemeral",), cwd=repo).expect(0)
+    check("set" in run.out.split(), f"the control: with no --rw it is the sandbox's\n{run.told()}")
+
+
 def test_rt32_the_mount_table_names_no_stranger(box):
     """Host paths in it are of the work tree, of Bawn's state, or where they are shown (a promise
     that is not made; SECURITY.md says so)."""

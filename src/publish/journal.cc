@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "workspace/journals.h"
 #include "workspace/remove.h"
 
 namespace bawn::publish {
@@ -179,7 +180,7 @@ Result<> Journal::NoteDone(size_t action, std::string_view word) {
 }
 
 Result<> Journal::NoteFinished() {
-  BAWN_CHECK_OK(Append("F"));
+  BAWN_CHECK_OK(Append(workspace::kJournalFinished));
   progress_.finished = true;
   return {};
 }
@@ -214,7 +215,7 @@ Result<> Journal::ReadLog() {
   for (size_t end = left.find('\n'); end != std::string_view::npos; end = left.find('\n')) {
     std::string_view line = left.substr(0, end);
     left.remove_prefix(end + 1);
-    if (line == "S" || line == "F") {
+    if (line == "S" || line == workspace::kJournalFinished) {
       (line == "S" ? progress_.all_staged : progress_.finished) = true;
       continue;
     }

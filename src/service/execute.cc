@@ -28,17 +28,6 @@ launch::CallerIo FindCallerIo(bool pty) {
   return io;
 }
 
-Result<> MakeJobDir(Session* session) {
-  session->job_id = NewId("job_");
-  int dir = session->dir.fd.get();
-  Result<> made = sys::Mkdirat(dir, "jobs", 0700);
-  if (!made && made.error().sys_errno != EEXIST) return made;
-  std::string place = "jobs/" + session->job_id;
-  BAWN_CHECK_OK(sys::Mkdirat(dir, place, 0700));
-  session->job_dir = BAWN_TRY(sys::OpenDir(dir, place, sys::kUntrusted));
-  return {};
-}
-
 void Announce(const Session& session, const std::string& event, int status_fd) {
   JsonObject line;
   line["event"] = event;
@@ -49,6 +38,17 @@ void Announce(const Session& session, const std::string& event, int status_fd) {
 }
 
 }  // namespace
+
+Result<> MakeJobDir(Session* session) {
+  session->job_id = NewId("job_");
+  int dir = session->dir.fd.get();
+  Result<> made = sys::Mkdirat(dir, "jobs", 0700);
+  if (!made && made.error().sys_errno != EEXIST) return made;
+  std::string place = "jobs/" + session->job_id;
+  BAWN_CHECK_OK(sys::Mkdirat(dir, place, 0700));
+  session->job_dir = BAWN_TRY(sys::OpenDir(dir, place, sys::kUntrusted));
+  return {};
+}
 
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options) {
   BAWN_CHECK_OK(MakeJobDir(session));

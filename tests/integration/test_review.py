@@ -112,6 +112,27 @@ def test_commits_made_inside_come_along(box):
     equal(box.kept(repo), [], "sandboxes")
 
 
+def test_the_job_that_lists_commits_leaves_a_receipt(box):
+    """Every job does. What list, show, why and logs are about stays the job that was asked for."""
+    repo = box.repo()
+    box.shell(COMMITS + " && echo said && exit 3", options=("--name", "k"), cwd=repo).expect(3)
+    box.bawn("publish", "k", "--unreviewed", "--branch", "bawn/x", "--path", "a.txt",
+             "-m", "x", cwd=repo)  # refused or not: the commits are listed
+    receipts = box.json("show", "k", cwd=repo)["receipts"]
+    equal(len(receipts), 2, "receipts")
+    equal(receipts[0]["outcome"]["exit_code"], 3, "the first that is shown")
+    listing = receipts[1]
+    check("rev-list" in " ".join(listing["command"]), f"command {listing['command']}")
+    equal(listing["outcome"]["kind"], "exited", "its outcome")
+    equal(listing["outcome"]["exit_code"], 0, "its exit code")
+    check(listing["output"]["stdout"]["bytes_total"] > 0, f"its output {listing['output']}")
+    states = {layer["name"]: layer["state"] for layer in listing["containment"]["layers"]}
+    equal(states.get("seccomp"), "held", f"its walls {states}")
+    check("workspace.added" in listing["unmeasured"], "what it did not measure")
+    equal(box.bawn("logs", "k", cwd=repo).expect(0).out, "said\n", "logs")
+    equal(box.bawn("show", "k", cwd=repo).expect(0).out.count("rev-list"), 0, "show")
+
+
 def test_everything_committed_inside_needs_no_message(box):
     repo = box.repo()
     box.shell(COMMITS, cwd=repo).expect(0)

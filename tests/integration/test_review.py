@@ -1,5 +1,6 @@
 """diff, publish, apply, discard: what leaves a sandbox, how, and what does not."""
 import os
+import re
 import signal
 import subprocess
 import time
@@ -86,6 +87,34 @@ def test_update_tree_moves_branch_index_and_tree_together(box):
     equal(box.git("log", "-1", "--format=%s", "main", cwd=repo), "x", "tip of main")
     equal(box.git("status", "--porcelain", cwd=repo), "", "status")
     equal(box.read("repo/a.txt"), "one\nTWO\nthree\n", "a.txt")
+
+
+def deploy_of(box, repo, *options):
+    """The git command that publish names, run as a person would type it."""
+    run = box.bawn("publish", "-m", "x", "--unreviewed", *options, cwd=repo).expect(0)
+    command = re.search(r"to take it (?:over|further): (git .*)", run.err)
+    check(command, f"no command\n{run.told()}")
+    box.command("sh", "-c", command[1], cwd=repo).expect(0)
+    box.settle()
+    return command[1]
+
+
+def test_publish_names_the_git_command_that_deploys_it(box):
+    """With and without a work tree that moved along; the names are a shell's words."""
+    repo = box.repo()
+    box.git("init", "-q", "--bare", f"{box.work}/far.git")
+    box.git("remote", "add", "far", f"{box.work}/far.git", cwd=repo)
+    box.shell("echo 1 >one.txt", cwd=repo).expect(0)
+    equal(deploy_of(box, repo, "--branch", "a;touch${IFS}x'y"),
+          "git merge 'a;touch${IFS}x'\\''y'", "onto another branch")
+    equal(sorted(os.listdir(repo)), [".git", "a.txt", "one.txt", "src"], "the tree")
+    box.shell("echo 2 >two.txt", cwd=repo).expect(0)
+    equal(deploy_of(box, repo, "--update-tree"), "git merge main", "no remote is the branch's")
+    box.git("config", "branch.main.remote", "far", cwd=repo)
+    box.shell("echo 3 >three.txt", cwd=repo).expect(0)
+    equal(deploy_of(box, repo, "--update-tree"), "git push far main", "to its remote")
+    equal(box.git("rev-parse", "main", cwd=f"{box.work}/far.git"),
+          box.git("rev-parse", "main", cwd=repo), "main there")
 
 
 COMMITS = ("git config user.name 'A Gent' && git config user.email agent@inside && "

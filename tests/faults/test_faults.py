@@ -287,6 +287,19 @@ class Apply(Kept):
             equal(tree_of(place), OLD, "the tree after undo")
 
 
+class ApplyPart(Apply):
+    """Of two names that are new in one directory: that Bawn touched the directory for the first is
+    no sign of the user's work, however the first apply ended."""
+
+    command = ("apply", "--unreviewed", "--path", "new.txt", "--path", "a.txt")
+
+    def judge(self, place, ended):
+        equal(len(kept(place)), 1, "kept after an apply of a part")
+        place.must(place.bawn_path, "apply", "--unreviewed")
+        equal(kept(place), [], "kept after apply")
+        equal(tree_of(place), NEW, "the tree after apply")
+
+
 # -- the runner ------------------------------------------------------------------------------------
 
 class Progress:
@@ -389,6 +402,10 @@ def test_sample_of_apply(box):
     run_sample(box, Apply)
 
 
+def test_sample_of_apply_of_a_part(box):
+    run_sample(box, ApplyPart)
+
+
 def test_sample_of_discard(box):
     run_sample(box, Discard)
 
@@ -425,6 +442,12 @@ def test_each_call_of_update_tree_fails(box):
 @timeout(1500)
 def test_each_call_of_apply_fails(box):
     run_whole(box, Apply, "error")
+
+
+@accept
+@timeout(1500)
+def test_each_call_of_apply_of_a_part_fails(box):
+    run_whole(box, ApplyPart, "error")
 
 
 @accept
@@ -467,6 +490,12 @@ def test_kill_at_each_call_of_update_tree(box):
 @timeout(1500)
 def test_kill_at_each_call_of_apply(box):
     run_whole(box, Apply, "kill")
+
+
+@accept
+@timeout(1500)
+def test_kill_at_each_call_of_apply_of_a_part(box):
+    run_whole(box, ApplyPart, "kill")
 
 
 @accept

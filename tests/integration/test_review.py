@@ -295,6 +295,22 @@ def test_apply_strips_what_a_tree_must_not_get(box):
     equal(os.readlink(f"{repo}/ok"), "a.txt", "link")
 
 
+def test_an_apply_of_a_part_hides_no_change_of_the_host(box):
+    """RT-09: a new name in a directory that the host changed needs its yes, although Bawn itself
+    was at work there meanwhile, too."""
+    repo = box.repo()
+    box.shell("echo n >>src/b.c; echo n >src/new.c; echo n >new.txt", cwd=repo).expect(0)
+    box.settle()
+    box.write(f"{repo}/src/mine", "m\n")
+    os.unlink(f"{repo}/src/mine")
+    box.bawn("apply", "--unreviewed", "--path", "src/b.c", cwd=repo).expect(0)
+    run = box.bawn("apply", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "src/new.c", "--yes-path"), run.told())
+    check(box.exists("repo/new.txt") and not box.exists("repo/src/new.c"), "what was applied")
+    box.bawn("apply", "--unreviewed", "--yes-path", "src/new.c", cwd=repo).expect(0)
+    equal(box.kept(repo), [], "kept")
+
+
 def test_a_path_the_host_changed_meanwhile_is_not_overwritten(box):
     repo = box.repo()
     box.shell("echo inside >a.txt; echo fine >n.txt", cwd=repo).expect(0)

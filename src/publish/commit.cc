@@ -90,7 +90,9 @@ Result<> StoreLfs(const PublishContext& context, const PreparedPublish& prepared
     const workspace::Change& change = taken.reviewed->change;
     std::string bytes = BAWN_TRY(review::RawNew(source, change));
     if (bytes.empty()) continue;
-    if (!store) store = BAWN_TRY(LfsStore::Open(context.repo, context.meta.common_dir));
+    if (!store)
+      store = BAWN_TRY(
+          LfsStore::Open(context.repo, context.meta.common_dir, "bawn-" + context.meta.id));
     BAWN_CHECK_OK(store->Add(Sha256Hex(bytes), bytes));
   }
   return {};

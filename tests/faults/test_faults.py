@@ -244,6 +244,27 @@ class Publish(Kept):
         check("100755" in place.git("ls-tree", "out", "run.sh"), "mode of run.sh")
 
 
+class PublishLfsDropped(Kept):
+    """What a publish had begun goes with the changes that nobody wants any more: objects of the LFS
+    store that no commit names are all that stays."""
+
+    command = (*Publish.command, "--lfs")
+
+    def prepare(self, place):
+        with open(f"{place.tree}/.gitattributes", "w", encoding="ascii") as file:
+            file.write("new.txt filter=lfs\n")
+        place.git("add", "-A")
+        place.git("commit", "-q", "-m", "lfs")
+        self.box.settle()
+        super().prepare(place)
+
+    def judge(self, place, ended):
+        equal(place.git("status", "--porcelain"), "", "git status")
+        if not kept(place):
+            place.git("rev-parse", "--verify", "out")
+            place.git("branch", "-D", "out")
+
+
 class UpdateTree(Publish):
     """The one way onto a checked-out branch: ref, index and tree in one act."""
 
@@ -394,6 +415,10 @@ def test_sample_of_publish(box):
     run_sample(box, Publish)
 
 
+def test_sample_of_publish_with_lfs_that_is_dropped(box):
+    run_sample(box, PublishLfsDropped)
+
+
 def test_sample_of_update_tree(box):
     run_sample(box, UpdateTree)
 
@@ -478,6 +503,12 @@ def test_kill_at_each_call_of_continue(box):
 @timeout(1500)
 def test_kill_at_each_call_of_publish(box):
     run_whole(box, Publish, "kill")
+
+
+@accept
+@timeout(1500)
+def test_kill_at_each_call_of_publish_with_lfs_that_is_dropped(box):
+    run_whole(box, PublishLfsDropped, "kill")
 
 
 @accept

@@ -134,7 +134,7 @@ Result<> UpdateMeta(Session* session, bool has_changes, bool ran) {
 }  // namespace
 
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,
-                                launch::JobReport report) {
+                                const launch::JobReport& report) {
   RunResult result;
   result.receipt = MakeReceipt(*session, report);
   workspace::SandboxMeta& meta = session->opened.meta;

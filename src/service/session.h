@@ -53,7 +53,7 @@ Result<> StartKeeper(Session* session, const RunOptions& options);
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options);
 void AnnounceEnd(const Session& session, const RunResult& result, int status_fd);
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,
-                                launch::JobReport report);
+                                const launch::JobReport& report);
 
 // The parts of Execute and Finish that a job of Bawn's own shares (collect.h).
 Result<> MakeJobDir(Session* session);

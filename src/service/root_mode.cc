@@ -10,10 +10,13 @@
 #include "launch/id_ranges.h"
 #include "sys/files.h"
 #include "sys/mounts.h"
+#include "workspace/ladder.h"
 #include "workspace/repository.h"
 
 namespace bawn::service {
 namespace {
+
+constexpr size_t kMountinfoMax = 64 << 20;
 
 bool IsBelow(const std::string& path, const std::string& root) {
   return !root.empty() && path.starts_with(root) &&
@@ -59,6 +62,17 @@ bool WritesToHost(const plan::Op& op, const Session& session) {
   return op.kind == plan::OpKind::kBind && std::ranges::find(direct, op.target) != direct.end();
 }
 
+// The map is of one mount: what is mounted below would be missing without a word (RT-17).
+Result<> RefuseSubmounts(const std::string& path) {
+  std::string mounts = BAWN_TRY(sys::ReadFileAt(AT_FDCWD, "/proc/self/mountinfo", kMountinfoMax));
+  std::vector<workspace::Submount> below = workspace::SubmountsBelow(mounts, path);
+  if (below.empty()) return {};
+  return Fail(ErrorCode::kFailedPrecondition,
+              "--rw " + EscapeName(path) + ": a file system is mounted on " +
+                  EscapeName(below.front().path) + ", which root mode would leave out",
+              "unmount it, or name directories without it", "root.rw_submount");
+}
+
 // What --rw names: its owner is the sandbox's own user inside, and what a job makes there is the
 // owner's outside. A leased id on a file outside Bawn's state would be the next sandbox's (RT-30).
 Result<> HandOverDirect(plan::Source* source, const launch::IdLease& lease, Session* session) {
@@ -68,6 +82,7 @@ Result<> HandOverDirect(plan::Source* source, const launch::IdLease& lease, Sess
     return Fail(ErrorCode::kConflict, "--rw " + EscapeName(source->path) + " was replaced just now",
                 "repeat the command");
   }
+  BAWN_CHECK_OK(RefuseSubmounts(source->path));
   Result<UniqueFd> tree =
       contain::IdmappedTreeOf(fd.get(), st.uid, st.gid, lease.outer_uid, lease.outer_gid);
   if (!tree) {

@@ -261,6 +261,20 @@ def test_rt30_what_a_job_writes_by_rw_is_the_owners(box):
         equal(uids, {owner}, f"owners below {shared}")
 
 
+@as_root
+def test_rt17_a_mount_below_rw_is_not_left_out_without_a_word(box):
+    repo = box.repo()
+    os.chmod(box.work, 0o755)
+    below = f"{box.work}/shared/below"
+    os.makedirs(below)
+    script = ('mount -t tmpfs none "$1"; echo n >"$1/n"; shift; exec "$@"')
+    command = (box.bawn_path, "run", "--rw", f"{box.work}/shared", "--", "cat", f"{below}/n")
+    run = box.command("unshare", "--mount", "sh", "-c", script, "sh", below, *command,
+                      cwd=repo).expect(125)
+    check(below in run.err and "mounted" in run.err, run.told())
+    box.run("ls", below, options=("--rw", f"{box.work}/shared"), cwd=repo).expect(0)  # control
+
+
 def test_rt25_a_job_that_writes_to_the_host_leaves_no_set_id_program(box):
     """It would run as the directory's owner for whoever starts it."""
     repo = box.repo()

@@ -17,11 +17,11 @@ void SayPublished(const Console& console, const Json& done) {
   for (const Json& warning : ArrayAt(done, "warnings")) {
     if (warning.AsString() != nullptr) console.Say(*warning.AsString());
   }
-  if (done.GetBool("tree_changed")) {
-    console.Say("the work tree was moved with it");
-  } else if (std::string deploy = TextAt(done, "deploy"); !deploy.empty()) {
-    console.Say("no work tree was changed; to take it over: " + deploy);
-  }
+  std::string deploy = TextAt(done, "deploy");
+  if (deploy.empty()) return;
+  console.Say(done.GetBool("tree_changed")
+                  ? "the work tree was moved with it; to take it further: " + deploy
+                  : "no work tree was changed; to take it over: " + deploy);
 }
 
 }  // namespace

@@ -35,10 +35,16 @@ Result<UniqueFd> MapNamespace(const sys::IdMapLine& uids, const sys::IdMapLine& 
 Result<UniqueFd> IdmappedTree(std::string_view path, uint32_t from_uid, uint32_t from_gid,
                               uint32_t to_uid, uint32_t to_gid) {
   UniqueFd tree = BAWN_TRY(sys::Openat2(AT_FDCWD, path, O_PATH, 0, sys::kNoSymlinks));
-  UniqueFd clone = BAWN_TRY(sys::CloneTree(tree.get(), "", false));
-  UniqueFd map = BAWN_TRY(MapNamespace({from_uid, to_uid, 1}, {from_gid, to_gid, 1}));
-  Result<> mapped = sys::SetIdmap(clone.get(), map.get());
+  Result<UniqueFd> mapped = IdmappedTreeOf(tree.get(), from_uid, from_gid, to_uid, to_gid);
   if (!mapped) return std::unexpected(WithContext(mapped.error(), EscapeName(path)));
+  return mapped;
+}
+
+Result<UniqueFd> IdmappedTreeOf(int fd, uint32_t from_uid, uint32_t from_gid, uint32_t to_uid,
+                                uint32_t to_gid) {
+  UniqueFd clone = BAWN_TRY(sys::CloneTree(fd, "", false));
+  UniqueFd map = BAWN_TRY(MapNamespace({from_uid, to_uid, 1}, {from_gid, to_gid, 1}));
+  BAWN_CHECK_OK(sys::SetIdmap(clone.get(), map.get()));
   return clone;
 }
 

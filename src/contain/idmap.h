@@ -22,4 +22,8 @@ namespace bawn::contain {
 Result<UniqueFd> IdmappedTree(std::string_view path, uint32_t from_uid, uint32_t from_gid,
                               uint32_t to_uid, uint32_t to_gid);
 
+// The same of what an O_PATH descriptor holds.
+Result<UniqueFd> IdmappedTreeOf(int fd, uint32_t from_uid, uint32_t from_gid, uint32_t to_uid,
+                                uint32_t to_gid);
+
 }  // namespace bawn::contain

@@ -185,7 +185,7 @@ std::string EncodePlan(const plan::Plan& plan) {
   w.Uint(static_cast<uint32_t>(plan.landlock.size()));
   for (const LandlockRule& rule : plan.landlock) w.Bytes(rule.path), w.Enum(rule.rights);
   w.Strings(plan.syscall_profiles), put(plan.limits), put(plan.tree), put(plan.canaries),
-      w.Bool(plan.job_domains);
+      w.Bool(plan.direct_writes), w.Bool(plan.job_domains);
   return w.Take();
 }
 
@@ -212,7 +212,8 @@ Result<plan::Plan> DecodePlan(std::string_view bytes) {
   for (uint64_t* value : {&plan.tree.memory_bytes, &plan.tree.pids, &plan.tree.cpus_milli}) {
     *value = r.Uint<uint64_t>();
   }
-  plan.canaries = get.GetCanaries(), plan.job_domains = r.Bool();
+  plan.canaries = get.GetCanaries(), plan.direct_writes = r.Bool();
+  plan.job_domains = r.Bool();
   BAWN_CHECK_OK(r.Finish());
   BAWN_CHECK_OK(CheckPlan(plan));
   return plan;

@@ -140,16 +140,28 @@ Result<> RemoveStaging(int objects, const std::string& name) {
   return sys::Unlinkat(objects, name, AT_REMOVEDIR);
 }
 
+// A pack without an index is nobody's to clean up. While it has none it is a second name of the
+// one in the directory of ours, by which a later command knows it (workspace/remove.h).
+Result<> MovePack(int staging, int packs, const std::string& name) {
+  Result<> linked = sys::Linkat(staging, name, packs, name);
+  if (linked) return linked;
+  // The same objects have been packed before; or the file system has no second names.
+  return sys::Renameat2(staging, name, packs, name);
+}
+
 // git finds a pack by its index: the pack itself goes first.
 Result<> MoveIntoPlace(int objects, const std::string& name) {
   UniqueFd staging = BAWN_TRY(sys::OpenDir(objects, name, sys::kUntrusted));
   UniqueFd packs = BAWN_TRY(sys::OpenDir(objects, "pack"));
   std::vector<sys::DirEntry> entries = BAWN_TRY(sys::ListDir(staging.get()));
-  for (const char* ending : {".pack", ".idx"}) {
-    for (const sys::DirEntry& entry : entries) {
-      if (!entry.name.ends_with(ending)) continue;
-      BAWN_CHECK_OK(sys::Renameat2(staging.get(), entry.name, packs.get(), entry.name));
+  for (const sys::DirEntry& entry : entries) {
+    if (entry.name.ends_with(".pack")) {
+      BAWN_CHECK_OK(MovePack(staging.get(), packs.get(), entry.name));
     }
+  }
+  for (const sys::DirEntry& entry : entries) {
+    if (!entry.name.ends_with(".idx")) continue;
+    BAWN_CHECK_OK(sys::Renameat2(staging.get(), entry.name, packs.get(), entry.name));
   }
   BAWN_CHECK_OK(sys::Fsync(packs.get()));
   return RemoveStaging(objects, name);

@@ -9,6 +9,7 @@
 #include "contain/canary.h"
 #include "contain/landlock.h"
 #include "contain/plan_codec.h"
+#include "contain/set_id_filter.h"
 #include "init/exec.h"
 #include "init/wall_switch.h"
 #include "sys/capabilities.h"
@@ -77,6 +78,9 @@ Result<> EnterWalls(const Walls& walls, std::string* stage) {
   if (error != 0) return FailErrno(error, "landlock_restrict_self");
   *stage = "seccomp";
   error = IsUp(Wall::kSeccomp) ? contain::LoadSeccomp(walls.filter) : 0;
+  if (error == 0 && walls.plan->direct_writes && IsUp(Wall::kSeccomp)) {
+    error = contain::LoadSeccomp(contain::SetIdProgram());
+  }
   if (error != 0) return FailErrno(error, "seccomp");
   return {};
 }

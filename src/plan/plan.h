@@ -108,7 +108,8 @@ struct Plan {
   ProcessLimits limits;
   TreeLimits tree;
   CanaryTargets canaries;
-  bool job_domains = false;  // one Landlock domain and a guard process per job (RT-14)
+  bool direct_writes = false;  // an op writes to the host (--rw): no set-user-id files (RT-25)
+  bool job_domains = false;    // one Landlock domain and a guard process per job (RT-14)
 };
 
 // One job: whatever exec takes. Crosses in a sealed memfd (E-01).

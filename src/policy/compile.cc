@@ -153,6 +153,7 @@ Result<Compiled> Compile(const Policy& policy, const JobRequest& request,
   BAWN_CHECK_OK(AddLimits(&build));
   BAWN_CHECK_OK(AddJob(&build));
   std::ranges::sort(build.out.covered);
+  build.out.plan.direct_writes = !build.out.direct_writes.empty();
   return std::move(build.out);
 }
 

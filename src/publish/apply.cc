@@ -8,10 +8,13 @@
 #include "base/ids.h"
 #include "base/text.h"
 #include "publish/finish.h"
+#include "publish/target.h"
 #include "sys/files.h"
 #include "sys/processes.h"
+#include "workspace/divergence.h"
 #include "workspace/marker.h"
 #include "workspace/owner_open.h"
+#include "workspace/remembered.h"
 #include "workspace/walk.h"
 
 namespace bawn::publish {
@@ -75,6 +78,29 @@ Result<Content> InMemory(std::string_view bytes) {
   return out;
 }
 
+// Where the user has been at work since the sandbox opened, a directory's time stays a sign of
+// that: what apply does there is not noted over it.
+Result<> LeaveTouchedVisible(const ApplyContext& context, int root_fd,
+                             std::vector<Action>* actions) {
+  workspace::Remembered remembered = BAWN_TRY(workspace::ReadRemembered(context.dir));
+  auto divergence = BAWN_TRY(workspace::Divergence::Make(context.meta, root_fd, remembered));
+  std::unordered_map<std::string, bool> touched;
+  for (Action& action : *actions) {
+    for (std::string at = action.path; !at.empty() && !action.consented;) {
+      at = Split(at).parent;
+      auto [known, fresh] = touched.try_emplace(at, false);
+      if (fresh) {
+        Result<UniqueFd> fd =
+            sys::Openat2(root_fd, at.empty() ? "." : at, O_PATH | O_NOFOLLOW, 0, sys::kUntrusted);
+        Result<sys::FileStat> st = fd ? sys::Fstat(fd->get()) : Fail(ErrorCode::kNotFound, "");
+        known->second = st && divergence.Touched(at, *st);
+      }
+      action.consented = known->second;
+    }
+  }
+  return {};
+}
+
 // One journal from its plan to its end.
 Result<Applied> RunJournal(const ApplyContext& context, const TreeLock& lock, int root_fd,
                            Journal journal, const ContentOf& content) {
@@ -112,9 +138,12 @@ Result<> TakeUp(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, 
   if (!journal->progress().all_staged) {
     return TakeBack(dir, *journal, lock, note, root_fd, step);
   }
+  Untouched ours = UntouchedSince(root_fd, *journal);
+  if (journal->progress().mixed) ours.paths.clear();
+  if (!ours.all && !journal->progress().mixed) BAWN_CHECK_OK(journal->NoteMixed());
   BAWN_CHECK_OK(Flip(root_fd, *journal, step));
   if (!locked) return {};  // whoever uses that sandbox finishes it
-  return FinishJournal(dir, meta, -1, *journal);
+  return FinishJournal(dir, meta, root_fd, *journal, &ours.paths);
 }
 
 }  // namespace
@@ -172,6 +201,7 @@ Result<Applied> Apply(const ApplyContext& context, const workspace::ChangeSet& s
                 "nothing of this sandbox is pending any more", "apply.recovered");
   }
   std::vector<Action> actions = BAWN_TRY(MakeActions(set, chosen, UmaskBits()));
+  BAWN_CHECK_OK(LeaveTouchedVisible(context, root, &actions));
   context.step();
   Journal journal = BAWN_TRY(
       Journal::Create(context.dir, NewId("apply_"), actions, Journal::Header{"", covers_all}));

@@ -223,6 +223,52 @@ TEST_F(ApplyTest, KilledInTheNextApplyTheLastCanBeTakenBack) {
   EXPECT_GT(taken_back, 5);
 }
 
+// Of two new names in one directory the first is applied, and killed once it is in place.
+class KilledPartTest : public ApplyTest {
+ protected:
+  void KillOnceInPlace() {
+    OpenAndRecord();
+    PutUpper("src/new", "new\n");
+    PutUpper("src/other", "other\n");
+    ChangeSet set = Read();
+    ASSERT_THAT(Lines(set), ElementsAre("A src/new", "A src/other"));
+    Result<sys::Child> child = sys::Clone3(0);
+    if (child->pid == 0) {
+      step_ = [&] {
+        if (fs::exists(Tree("src/new"))) _exit(9);
+      };
+      _exit(Apply(Context(), set, {{&set.changes[0], false}}, false) ? 0 : 1);
+    }
+    bool ended = false;
+    ASSERT_EQ(WEXITSTATUS(sys::WaitPidfd(child->pidfd.get(), true, &ended)->status), 9);
+    usleep(30'000);  // past the tick
+  }
+};
+
+TEST_F(KilledPartTest, ItsOwnTracesAreNoSignOfTheUser) {
+  KillOnceInPlace();
+  ASSERT_TRUE(Recover(Context()));
+  EXPECT_THAT(Lines(Read()), ElementsAre("A src/other"));
+}
+
+TEST_F(KilledPartTest, WhatTheUserDidMeanwhileStaysVisible) {
+  KillOnceInPlace();
+  PutTree("src/mine", "m\n");
+  fs::remove(Tree("src/mine"));
+  ASSERT_TRUE(Recover(Context()));
+  EXPECT_THAT(Lines(Read()), ElementsAre("A src/other*"));
+}
+
+TEST_F(KilledPartTest, AlsoWhenTheRecoveryIsKilled) {
+  KillOnceInPlace();
+  PutTree("src/mine", "m\n");
+  fs::remove(Tree("src/mine"));
+  for (int n = 0; !RunKilled(n, [&] { return Recover(Context()).has_value(); }); ++n) {
+    ASSERT_TRUE(workspace::ReadMeta(dir_)) << "step " << n;
+  }
+  EXPECT_THAT(Lines(Read()), ElementsAre("A src/other*"));
+}
+
 TEST_F(ApplyTest, AnEditBetweenReadingAndWritingIsNeverOverwritten) {
   OpenAndRecord();
   PutUpper("a.txt", "uno\n");

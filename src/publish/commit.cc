@@ -4,6 +4,7 @@
 
 #include "base/sha256.h"
 #include "base/text.h"
+#include "publish/deploy.h"
 #include "publish/finish.h"
 #include "publish/intent.h"
 #include "publish/lfs_store.h"
@@ -89,7 +90,9 @@ Result<> StoreLfs(const PublishContext& context, const PreparedPublish& prepared
     const workspace::Change& change = taken.reviewed->change;
     std::string bytes = BAWN_TRY(review::RawNew(source, change));
     if (bytes.empty()) continue;
-    if (!store) store = BAWN_TRY(LfsStore::Open(context.repo, context.meta.common_dir));
+    if (!store)
+      store = BAWN_TRY(
+          LfsStore::Open(context.repo, context.meta.common_dir, "bawn-" + context.meta.id));
     BAWN_CHECK_OK(store->Add(Sha256Hex(bytes), bytes));
   }
   return {};
@@ -195,6 +198,7 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
   git::Oid tree = BAWN_TRY(BuildTree(context.repo, base, changes));
   Published published = BAWN_TRY(AddCommits(context, prepared, request, tree));
   published.unsigned_although_asked = BAWN_TRY(context.repo.ConfigBool("commit.gpgsign", false));
+  published.deploy = BAWN_TRY(DeployCommand(context.repo, prepared.ref, prepared.update_tree));
   context.step();
   BAWN_CHECK_OK(StoreLfs(context, prepared));
   BAWN_CHECK_OK(context.repo.WritePack("bawn-" + context.meta.id));
@@ -249,11 +253,11 @@ JsonObject ToJson(const PreparedPublish& prepared, const Published& published,
   json["squashed"] = prepared.squash;
   std::string branch = EscapeName(prepared.ref.substr(11));
   json["tree_changed"] = prepared.update_tree;
+  json["deploy"] = published.deploy;
   if (prepared.update_tree) {
     json["left"] = LeftToJson(*published.tree);
     json["live"] = "branch " + branch + ", its index and its work tree hold the changes";
   } else {
-    json["deploy"] = "git merge " + branch;
     json["live"] = "branch " + branch + " holds the changes; no work tree and no index was touched";
   }
   json["ended"] = published.ended;

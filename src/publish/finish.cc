@@ -45,7 +45,9 @@ Result<> DropOtherJournals(const workspace::SandboxDir& dir, const std::string& 
   return {};
 }
 
-Result<> RememberJournal(const workspace::SandboxDir& dir, int tree_fd, const Journal& journal) {
+Result<> RememberJournal(const workspace::SandboxDir& dir, int tree_fd, const Journal& journal,
+                         const std::set<std::string>* ours) {
+  auto is_ours = [&](const std::string& path) { return ours == nullptr || ours->contains(path); };
   workspace::Remembered remembered = BAWN_TRY(workspace::ReadRemembered(dir));
   Result<UniqueFd> upper = sys::OpenDir(dir.fd.get(), "layers/0/upper", sys::kUntrusted);
   std::set<std::string> touched_dirs;
@@ -59,12 +61,11 @@ Result<> RememberJournal(const workspace::SandboxDir& dir, int tree_fd, const Jo
       remembered.carried[action.path] =
           CarriedAs(upper ? upper->get() : -1, action.path, action.fingerprint);
     }
-    if (tree_fd < 0) continue;
-    NoteLeft(tree_fd, action.path, remembered);
+    if (is_ours(action.path)) NoteLeft(tree_fd, action.path, remembered);
     if (action.consented) continue;  // the user's own changes around it stay visible as such
     for (std::string at = action.path; !at.empty();) {
       at = Split(at).parent;
-      touched_dirs.insert(at);
+      if (is_ours(at)) touched_dirs.insert(at);
     }
   }
   for (const std::string& path : touched_dirs) NoteLeft(tree_fd, path, remembered);
@@ -124,8 +125,27 @@ Result<> RememberTouched(const workspace::SandboxDir& dir, int tree_fd,
   return workspace::WriteRemembered(dir, remembered);
 }
 
+Untouched UntouchedSince(int root_fd, const Journal& journal) {
+  // The line follows the act by less than a tick, or the act counts as the user's.
+  constexpr int64_t kTickNs = 10'000'000;
+  Untouched out;
+  for (const Action& action : journal.actions()) {
+    for (std::string path : {action.path, Split(action.path).parent}) {
+      Result<UniqueFd> fd =
+          sys::Openat2(root_fd, path.empty() ? "." : path, O_PATH | O_NOFOLLOW, 0, sys::kUntrusted);
+      Result<sys::FileStat> st = fd ? sys::Fstat(fd->get()) : Fail(ErrorCode::kNotFound, "");
+      if (!st || st->ctime_ns <= journal.last_line_ns() + kTickNs) {
+        out.paths.insert(std::move(path));
+      } else {
+        out.all = false;
+      }
+    }
+  }
+  return out;
+}
+
 Result<> FinishJournal(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, int tree_fd,
-                       Journal& journal) {
+                       Journal& journal, const std::set<std::string>* ours) {
   BAWN_ASSERT(journal.AllDone());
   if (journal.progress().finished) return {};
   bool complete = std::ranges::all_of(journal.progress().done,
@@ -133,7 +153,7 @@ Result<> FinishJournal(const workspace::SandboxDir& dir, workspace::SandboxMeta&
   if (journal.header().covers_all && complete) {
     BAWN_CHECK_OK(EndSandbox(dir, meta, kApplied));
   } else if (!IsEnded(meta.state)) {
-    BAWN_CHECK_OK(RememberJournal(dir, tree_fd, journal));
+    BAWN_CHECK_OK(RememberJournal(dir, tree_fd, journal, ours));
     ++meta.rev;
     BAWN_CHECK_OK(workspace::WriteMeta(dir, meta, true));
   }

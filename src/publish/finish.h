@@ -4,6 +4,7 @@
 // -9.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,10 +43,19 @@ void RememberInside(workspace::SandboxMeta& meta, const std::string& ref, const 
 Result<> RememberTouched(const workspace::SandboxDir& dir, int tree_fd,
                          const std::vector<std::string>& directories);
 
+// Where a journal is taken up after a kill, before anything is done: the paths of its actions and
+// the directories around them in which nothing has happened since its last line, so that today's
+// times are Bawn's. `all`: that is each of them.
+struct Untouched {
+  std::set<std::string> paths;
+  bool all = true;
+};
+Untouched UntouchedSince(int root_fd, const Journal& journal);
+
 // After the last action of a journal: remembers or ends, and drops older journals. `tree_fd`: the
-// user's tree as the last action just left it; -1 when it was taken up later, so that nobody knows
-// which of today's times are Bawn's and which the user's.
+// user's tree as the last action just left it; when it was taken up later, only what is in `ours`
+// is taken for Bawn's own doing.
 Result<> FinishJournal(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta, int tree_fd,
-                       Journal& journal);
+                       Journal& journal, const std::set<std::string>* ours = nullptr);
 
 }  // namespace bawn::publish

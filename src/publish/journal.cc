@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "workspace/journals.h"
 #include "workspace/remove.h"
 
 namespace bawn::publish {
@@ -178,8 +179,14 @@ Result<> Journal::NoteDone(size_t action, std::string_view word) {
   return {};
 }
 
+Result<> Journal::NoteMixed() {
+  BAWN_CHECK_OK(Append("U"));
+  progress_.mixed = true;
+  return {};
+}
+
 Result<> Journal::NoteFinished() {
-  BAWN_CHECK_OK(Append("F"));
+  BAWN_CHECK_OK(Append(workspace::kJournalFinished));
   progress_.finished = true;
   return {};
 }
@@ -207,6 +214,7 @@ Result<> Journal::ReadFact(std::string_view line) {
 }
 
 Result<> Journal::ReadLog() {
+  last_line_ns_ = BAWN_TRY(sys::Fstat(log_.get())).mtime_ns;
   std::string text = BAWN_TRY(sys::ReadAll(log_.get(), kLogBytesMax));
   std::string_view left = text;
   // A last line without its newline was cut short by a crash: the fact it was to state is found out
@@ -214,8 +222,12 @@ Result<> Journal::ReadLog() {
   for (size_t end = left.find('\n'); end != std::string_view::npos; end = left.find('\n')) {
     std::string_view line = left.substr(0, end);
     left.remove_prefix(end + 1);
-    if (line == "S" || line == "F") {
-      (line == "S" ? progress_.all_staged : progress_.finished) = true;
+    bool* mark = line == "S"                           ? &progress_.all_staged
+                 : line == "U"                         ? &progress_.mixed
+                 : line == workspace::kJournalFinished ? &progress_.finished
+                                                       : nullptr;
+    if (mark != nullptr) {
+      *mark = true;
       continue;
     }
     BAWN_CHECK_OK(ReadFact(line));

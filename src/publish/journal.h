@@ -3,7 +3,8 @@
 // anything is), how far it came, and what it replaced. <state>/sb/<id>/journal/<apply id>/:
 //   plan.json   the actions, each with what must be there before
 //   log         one line per fact, appended: "s N INO" staged, "S" all staged, "b N" a
-//               directory is about to be made or removed, "d N WORD" done, "F"
+//               directory is about to be made or removed, "d N WORD" done, "U" taken up after a
+//               kill when others had been at work in the tree since, "F"
 //   remembered old/N       what action N replaced or removed, kept for undo
 // Before "S" a recovery removes what was staged and nothing has happened; after it, it goes
 // forward.
@@ -56,6 +57,7 @@ struct Progress {
   std::map<size_t, uint64_t> staged;  // action -> inode
   std::set<size_t> begun;             // mkdir or rmdir, which leave nothing to tell by
   bool all_staged = false;
+  bool mixed = false;                  // "U": today's times in the tree tell nothing
   bool finished = false;               // what follows the last action is done too
   std::map<size_t, std::string> done;  // action -> "written" | "diverged" | "failed …"
 };
@@ -78,12 +80,15 @@ class Journal {
   const std::vector<Action>& actions() const { return actions_; }
   const Progress& progress() const { return progress_; }
   bool AllDone() const { return progress_.done.size() == actions_.size(); }
+  // When the run that was cut short wrote its last line.
+  int64_t last_line_ns() const { return last_line_ns_; }
   int old_fd() const { return old_.get(); }  // the directory old/
 
   Result<> NoteStaged(size_t action, uint64_t ino);
   Result<> NoteAllStaged();  // synced
   Result<> NoteBegun(size_t action);
   Result<> NoteDone(size_t action, std::string_view word);
+  Result<> NoteMixed();
   Result<> NoteFinished();
 
  private:
@@ -97,6 +102,7 @@ class Journal {
   std::vector<Action> actions_;
   Progress progress_;
   UniqueFd fd_, old_, log_;
+  int64_t last_line_ns_ = 0;
 };
 
 }  // namespace bawn::publish

@@ -19,13 +19,18 @@ class LfsStore {
  public:
   // kFailedPrecondition when lfs.storage names a place outside the git directory: it could not be
   // written from here.
-  static Result<LfsStore> Open(git::Repo& repo, const std::string& common_dir);
+  // `name` is that of the sandbox in the git directory: what a kill leaves there is found by it
+  // (workspace/remove.h).
+  static Result<LfsStore> Open(git::Repo& repo, const std::string& common_dir,
+                               const std::string& name);
   // Synced, then named; nothing where the object is there already.
   Result<> Add(std::string_view sha256, std::string_view bytes) const;
 
  private:
-  explicit LfsStore(UniqueFd objects) : objects_(std::move(objects)) {}
-  UniqueFd objects_;
+  LfsStore(UniqueFd common, UniqueFd objects, std::string staging)
+      : common_(std::move(common)), objects_(std::move(objects)), staging_(std::move(staging)) {}
+  UniqueFd common_, objects_;
+  std::string staging_;  // a file of common_
 };
 
 }  // namespace bawn::publish

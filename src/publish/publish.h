@@ -75,6 +75,7 @@ struct Published {
   bool unsigned_although_asked = false;  // commit.gpgsign is set and was not honoured
   bool message_unused = false;           // everything was committed inside
   bool ended = false;                    // the sandbox: everything was carried out
+  std::string deploy;                    // publish/deploy.h
   std::optional<Applied> tree;           // with update_tree
 };
 

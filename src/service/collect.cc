@@ -7,8 +7,11 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/text.h"
 #include "contain/engines/native.h"
 #include "contain/plan_codec.h"
+#include "record/receipts.h"
 #include "service/durable.h"
 #include "service/recover.h"
 #include "service/root_mode.h"
@@ -88,6 +91,34 @@ Result<launch::JobReport> Execute(Session* session, int out_fd) {
   return launch::RunOneShot(std::move(run));
 }
 
+// Every job leaves one. It is there before the job starts, for a Bawn that is killed meanwhile.
+Result<> Record(const Session& session, const launch::JobReport& report) {
+  plan::Receipt receipt = MakeReceipt(session, report);
+  receipt.workspace.durable = "pending";  // as in Finish: the layers were mounted again
+  receipt.unmeasured.emplace_back("workspace.added", "the job lists the commits made inside");
+  return record::WriteReceipt(session.dir.fd.get(), receipt, false);
+}
+
+Result<launch::JobReport> RunRecorded(Session* session, int out_fd) {
+  BAWN_CHECK_OK(MakeJobDir(session));
+  launch::JobReport before;
+  before.started_at_ns = before.ended_at_ns = RealtimeNs();
+  before.outcome.kind = plan::OutcomeKind::kInterrupted;
+  before.outcome.hint = "bawn ended before the job did; pid 1 ended the sandbox with it";
+  BAWN_CHECK_OK(Record(*session, before));
+  Result<launch::JobReport> report = Execute(session, out_fd);
+  if (report) {
+    BAWN_CHECK_OK(Record(*session, *report));
+    return report;
+  }
+  before.outcome = {};
+  before.outcome.kind = plan::OutcomeKind::kSetupFailed;
+  before.failure = report.error().message;
+  before.ended_at_ns = RealtimeNs();
+  BAWN_CHECK_OK(Record(*session, before));
+  return report;
+}
+
 std::unexpected<Error> Failed(std::string why) {
   return Fail(ErrorCode::kFailedPrecondition,
               "the commits made inside could not be listed: " + std::move(why),
@@ -116,6 +147,13 @@ Result<> End(const Session& session) {
 
 }  // namespace
 
+bool IsCollectJob(const Json& receipt) {
+  const Json* command = receipt.Get("command");
+  const JsonArray* words = command == nullptr ? nullptr : command->AsArray();
+  return words != nullptr && words->size() > 2 && (*words)[2].AsString() != nullptr &&
+         *(*words)[2].AsString() == EscapeName(kScript);
+}
+
 Result<UniqueFd> CollectCommits(const Caller& caller, const workspace::StateDir& state,
                                 const workspace::SandboxMeta& meta) {
   if (!BAWN_TRY(MayHoldCommits(state, meta))) return UniqueFd();
@@ -126,7 +164,7 @@ Result<UniqueFd> CollectCommits(const Caller& caller, const workspace::StateDir&
     return Failed(session.error().message);
   }
   UniqueFd out = BAWN_TRY(sys::Openat2(session->dir.fd.get(), ".", O_RDWR | O_TMPFILE, 0600));
-  Result<launch::JobReport> report = Execute(&*session, out.get());
+  Result<launch::JobReport> report = RunRecorded(&*session, out.get());
   bool gone = !report || report->remaining.empty();
   if (gone)
     BAWN_CHECK_OK(End(*session));  // else the marker stays, and the next command tries again

@@ -6,6 +6,7 @@
 // commits at all is told by the names in its objects/ directory.
 #pragma once
 
+#include "base/json.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "service/context.h"
@@ -15,6 +16,9 @@ namespace bawn::service {
 
 inline constexpr uint64_t kCollectBytesMax = 512 << 20;
 inline constexpr uint64_t kCollectMs = 120'000;
+
+// Is this the receipt of such a job? It is no job that anybody asked for.
+bool IsCollectJob(const Json& receipt);
 
 // A nameless file with the stream; invalid: nothing was committed. The sandbox is not live, and its
 // lock is free before and after.

@@ -7,6 +7,7 @@
 #include "launch/kept.h"
 #include "service/durable.h"
 #include "service/recover.h"
+#include "service/root_mode.h"
 #include "service/select.h"
 #include "service/session.h"
 #include "sys/files.h"
@@ -42,6 +43,9 @@ Result<> JoinLive(const RunOptions& options, bool pty, UniqueFd keeper, Session*
 }
 
 Result<> MountAgain(const RunOptions& options, bool pty, Session* session) {
+  if (IsRootMode(session->caller)) {  // it may have changed hands since
+    BAWN_CHECK_OK(CheckRootTree(session->opened.meta.workspace_path));
+  }
   BAWN_CHECK_OK(NoteLostWriteBack(session->dir, &session->opened.meta));
   BAWN_CHECK_OK(WaitForWriteBack(session->dir));
   session->marker = BAWN_TRY(workspace::Mark(session->state, session->dir.id));

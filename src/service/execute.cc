@@ -28,6 +28,17 @@ launch::CallerIo FindCallerIo(bool pty) {
   return io;
 }
 
+void Announce(const Session& session, const std::string& event, int status_fd) {
+  JsonObject line;
+  line["event"] = event;
+  line["sandbox_id"] = session.dir.id;
+  line["job_id"] = session.job_id;
+  // A reader that went away must not end the run: the receipt has it all.
+  (void)sys::WriteAll(status_fd, ToJsonText(Json(std::move(line))) + "\n");
+}
+
+}  // namespace
+
 Result<> MakeJobDir(Session* session) {
   session->job_id = NewId("job_");
   int dir = session->dir.fd.get();
@@ -38,6 +49,8 @@ Result<> MakeJobDir(Session* session) {
   session->job_dir = BAWN_TRY(sys::OpenDir(dir, place, sys::kUntrusted));
   return {};
 }
+
+namespace {
 
 // What the record says of a job before it runs. In a one-shot run pid 1 builds meanwhile.
 Result<> PrepareJob(Session* session, const RunOptions& options, launch::JobRun* run) {
@@ -59,15 +72,6 @@ Result<> PrepareJob(Session* session, const RunOptions& options, launch::JobRun*
       BAWN_TRY(sys::SealedMemfd("bawn-job", contain::EncodeJobSpec(session->compiled.job)));
   if (!options.no_log) run->log_dir = session->job_dir.get();
   return {};
-}
-
-void Announce(const Session& session, const std::string& event, int status_fd) {
-  JsonObject line;
-  line["event"] = event;
-  line["sandbox_id"] = session.dir.id;
-  line["job_id"] = session.job_id;
-  // A reader that went away must not end the run: the receipt has it all.
-  (void)sys::WriteAll(status_fd, ToJsonText(Json(std::move(line))) + "\n");
 }
 
 }  // namespace

@@ -53,38 +53,40 @@ std::vector<plan::LimitReport> Limits(const policy::Limits& limits, plan::Level 
   return reports;
 }
 
-plan::Receipt MakeReceipt(const Session& session, launch::JobReport* report) {
+}  // namespace
+
+plan::Receipt MakeReceipt(const Session& session, const launch::JobReport& report) {
   plan::Receipt receipt;
   const workspace::SandboxMeta& meta = session.opened.meta;
   receipt.sandbox_id = meta.id;
   receipt.sandbox_name = meta.name;
   receipt.job_id = session.job_id;
   receipt.command = session.compiled.job.argv;
-  receipt.started_at_ns = report->started_at_ns;
-  receipt.ended_at_ns = report->ended_at_ns;
-  receipt.outcome = report->outcome;
+  receipt.started_at_ns = report.started_at_ns;
+  receipt.ended_at_ns = report.ended_at_ns;
+  receipt.outcome = report.outcome;
   receipt.requested = session.level;
-  bool stood = report->outcome.kind != plan::OutcomeKind::kSetupFailed;
+  bool stood = report.outcome.kind != plan::OutcomeKind::kSetupFailed;
   receipt.obtained = stood ? session.level : plan::Level::kNone;
-  receipt.downgrade_reason = stood ? session.downgrade_reason : report->failure;
-  receipt.layers = report->layers;
+  receipt.downgrade_reason = stood ? session.downgrade_reason : report.failure;
+  receipt.layers = report.layers;
   receipt.limits = Limits(session.compiled.limits, session.level);
-  receipt.cpu_ms = report->cpu_ms;
-  receipt.memory_peak_bytes = report->memory_peak_bytes;
-  receipt.pids_peak = report->pids_peak;
+  receipt.cpu_ms = report.cpu_ms;
+  receipt.memory_peak_bytes = report.memory_peak_bytes;
+  receipt.pids_peak = report.pids_peak;
   receipt.workspace.mode = meta.mode;
   receipt.workspace.rung = meta.rung;
   receipt.workspace.path = meta.workspace_path;
   receipt.workspace.base_commit = meta.base_commit;
   receipt.workspace.covered = meta.covered;
   receipt.direct_writes = session.compiled.direct_writes;
-  receipt.out = report->out;
-  receipt.err = report->err;
+  receipt.out = report.out;
+  receipt.err = report.err;
   receipt.policy_digest = session.policy.digest;
   for (const policy::Origin& source : session.policy.sources) {
     receipt.policy_sources.push_back(source.file);
   }
-  receipt.remaining = report->remaining;
+  receipt.remaining = report.remaining;
   if (!receipt.pids_peak) {
     const char* why = session.level >= plan::Level::kBounded
                           ? "its control group is the whole sandbox's, not the job's"
@@ -93,8 +95,6 @@ plan::Receipt MakeReceipt(const Session& session, launch::JobReport* report) {
   }
   return receipt;
 }
-
-}  // namespace
 
 Result<> WriteDecisions(const Session& session) {
   JsonArray all;
@@ -138,9 +138,9 @@ Result<> UpdateMeta(Session* session, bool has_changes, bool ran) {
 }  // namespace
 
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,
-                                launch::JobReport report) {
+                                const launch::JobReport& report) {
   RunResult result;
-  result.receipt = MakeReceipt(*session, &report);
+  result.receipt = MakeReceipt(*session, report);
   workspace::SandboxMeta& meta = session->opened.meta;
   bool ran = report.outcome.kind != plan::OutcomeKind::kSetupFailed;
   bool in_place = session->level == plan::Level::kNone;

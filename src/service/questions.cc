@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "record/receipts.h"
+#include "service/collect.h"
 #include "service/durable.h"
 #include "service/local.h"
 #include "service/recover.h"
@@ -35,6 +36,14 @@ Result<Found> Find(const std::vector<std::string>& environment, const SandboxSel
   return found;
 }
 
+// The newest job that somebody asked for: what `list`, `why` and `logs` are about.
+const record::StoredReceipt* Newest(const std::vector<record::StoredReceipt>& receipts) {
+  for (const record::StoredReceipt& one : receipts) {
+    if (!IsCollectJob(one.json)) return &one;
+  }
+  return nullptr;
+}
+
 Json Summary(const workspace::ListedSandbox& one) {
   JsonObject json;
   json["sandbox_id"] = one.meta.id;
@@ -60,11 +69,11 @@ void AddReceipt(const workspace::StateDir& state, const std::string& id, Json* s
   Result<workspace::SandboxDir> dir = workspace::OpenSandboxDir(state, id, false);
   if (!dir) return;
   Result<std::vector<record::StoredReceipt>> receipts = record::ReadReceipts(dir->fd.get());
-  if (!receipts || receipts->empty()) return;
-  const Json& newest = receipts->front().json;
+  const record::StoredReceipt* newest = receipts ? Newest(*receipts) : nullptr;
+  if (newest == nullptr) return;
   JsonObject& object = *summary->AsObject();
   for (const char* member : {"outcome", "workspace"}) {
-    if (const Json* value = newest.Get(member)) object[member] = *value;
+    if (const Json* value = newest->json.Get(member)) object[member] = *value;
   }
 }
 
@@ -103,8 +112,11 @@ Result<Json> LocalBawn::Show(const SandboxSelector& sandbox) {
   JsonObject answer;
   answer["sandbox"] = workspace::ToJson(found.meta);
   answer["durable"] = found.meta.kept ? DurableState(found.dir) : "none";
-  JsonArray receipts;
-  for (record::StoredReceipt& one : found.receipts) receipts.push_back(std::move(one.json));
+  JsonArray receipts, own;  // Bawn's own come last
+  for (record::StoredReceipt& one : found.receipts) {
+    (IsCollectJob(one.json) ? own : receipts).push_back(std::move(one.json));
+  }
+  for (Json& one : own) receipts.push_back(std::move(one));
   answer["receipts"] = std::move(receipts);
   return Json(std::move(answer));
 }
@@ -117,9 +129,9 @@ Result<Json> LocalBawn::Why(const SandboxSelector& sandbox) {
   Result<std::string> decisions =
       sys::ReadFileAt(found.dir.fd.get(), "decisions.json", 16 << 20, sys::kUntrusted);
   answer["decisions"] = decisions ? BAWN_TRY(ParseJson(*decisions)) : Json(JsonArray{});
-  if (!found.receipts.empty()) {
+  if (const record::StoredReceipt* newest = Newest(found.receipts)) {
     for (const char* member : {"containment", "outcome", "egress", "limits", "direct_writes"}) {
-      if (const Json* value = found.receipts.front().json.Get(member)) answer[member] = *value;
+      if (const Json* value = newest->json.Get(member)) answer[member] = *value;
     }
   }
   return Json(std::move(answer));
@@ -127,13 +139,14 @@ Result<Json> LocalBawn::Why(const SandboxSelector& sandbox) {
 
 Result<> LocalBawn::Logs(const SandboxSelector& sandbox, const std::string& stream, int fd) {
   Found found = BAWN_TRY(Find(environment_, sandbox));
-  if (found.receipts.empty()) {
+  const record::StoredReceipt* newest = Newest(found.receipts);
+  if (newest == nullptr) {
     return Fail(ErrorCode::kNotFound, "no job of " + found.meta.name + " has ended yet");
   }
   bool any = false;
   for (const char* name : {"out", "err"}) {
     if (stream != "both" && stream != name) continue;
-    std::string path = "jobs/" + found.receipts.front().job_id + "/" + name + ".log";
+    std::string path = "jobs/" + newest->job_id + "/" + name + ".log";
     Result<UniqueFd> log = sys::Openat2(found.dir.fd.get(), path, O_RDONLY, 0, sys::kUntrusted);
     if (!log) continue;  // a silent stream has no file
     any = true;

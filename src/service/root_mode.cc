@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -9,9 +10,13 @@
 #include "launch/id_ranges.h"
 #include "sys/files.h"
 #include "sys/mounts.h"
+#include "workspace/ladder.h"
+#include "workspace/repository.h"
 
 namespace bawn::service {
 namespace {
+
+constexpr size_t kMountinfoMax = 64 << 20;
 
 bool IsBelow(const std::string& path, const std::string& root) {
   return !root.empty() && path.starts_with(root) &&
@@ -52,7 +57,46 @@ Result<> HandOverUpper(plan::Op* op, const launch::IdLease& lease, Session* sess
   return {};
 }
 
+bool WritesToHost(const plan::Op& op, const Session& session) {
+  const std::vector<std::string>& direct = session.compiled.direct_writes;
+  return op.kind == plan::OpKind::kBind && std::ranges::find(direct, op.target) != direct.end();
+}
+
+// The map is of one mount: what is mounted below would be missing without a word (RT-17).
+Result<> RefuseSubmounts(const std::string& path) {
+  std::string mounts = BAWN_TRY(sys::ReadFileAt(AT_FDCWD, "/proc/self/mountinfo", kMountinfoMax));
+  std::vector<workspace::Submount> below = workspace::SubmountsBelow(mounts, path);
+  if (below.empty()) return {};
+  return Fail(ErrorCode::kFailedPrecondition,
+              "--rw " + EscapeName(path) + ": a file system is mounted on " +
+                  EscapeName(below.front().path) + ", which root mode would leave out",
+              "unmount it, or name directories without it", "root.rw_submount");
+}
+
+// What --rw names: its owner is the sandbox's own user inside, and what a job makes there is the
+// owner's outside. A leased id on a file outside Bawn's state would be the next sandbox's (RT-30).
+Result<> HandOverDirect(plan::Source* source, const launch::IdLease& lease, Session* session) {
+  UniqueFd fd = BAWN_TRY(sys::Openat2(AT_FDCWD, source->path, O_PATH, 0, sys::kNoSymlinks));
+  sys::FileStat st = BAWN_TRY(sys::Fstat(fd.get()));
+  if (source->ino != 0 && (st.ino != source->ino || st.dev != source->dev)) {
+    return Fail(ErrorCode::kConflict, "--rw " + EscapeName(source->path) + " was replaced just now",
+                "repeat the command");
+  }
+  BAWN_CHECK_OK(RefuseSubmounts(source->path));
+  Result<UniqueFd> tree =
+      contain::IdmappedTreeOf(fd.get(), st.uid, st.gid, lease.outer_uid, lease.outer_gid);
+  if (!tree) {
+    return Fail(ErrorCode::kFailedPrecondition,
+                "--rw " + EscapeName(source->path) + ": " + tree.error().message +
+                    "; what a job writes there would belong to an id of Bawn's",
+                "name a directory on ext4, xfs, btrfs or tmpfs", "root.rw_idmap");
+  }
+  Replace(source, std::move(*tree), session);
+  return {};
+}
+
 Result<> HandOver(plan::Op* op, const launch::IdLease& lease, Session* session) {
+  if (WritesToHost(*op, *session)) return HandOverDirect(op->lowers.data(), lease, session);
   for (plan::Source& source : op->lowers) {
     if (!IsPrivate(*op, source, *session)) continue;
     UniqueFd tree =
@@ -87,11 +131,7 @@ bool IsRootMode(const Caller& caller) { return caller.ids.uid == 0; }
 Result<> CheckRootTree(const std::string& path) {
   sys::FileStat st = BAWN_TRY(sys::Fstatat(AT_FDCWD, path));
   if (st.uid == 0) return {};
-  std::optional<sys::PasswdEntry> owner = sys::FindUser(st.uid);
-  std::string name = owner ? owner->name : std::to_string(st.uid);
-  return Fail(ErrorCode::kPermissionDenied,
-              EscapeName(path) + " belongs to " + name + ", and this is root",
-              "run Bawn as its owner: runuser -u " + name + " -- bawn …", "root.foreign_tree");
+  return workspace::RefuseForeignTree(path, st.uid);
 }
 
 Result<> EnterRootMode(Session* session) {

@@ -43,7 +43,7 @@ Result<RunResult> LocalBawn::Run(const RunOptions& options, const Notice& notice
     CleanAfterFailure(options, &session);
     return std::unexpected(report.error());
   }
-  Result<RunResult> result = FinishSession(&session, options, std::move(*report));
+  Result<RunResult> result = FinishSession(&session, options, *report);
   if (result && options.status_fd) AnnounceEnd(session, *result, *options.status_fd);
   // Others' interruptions are cleaned after this run's own work, off its path.
   Result<std::vector<std::string>> recovered = RecoverInterrupted(session.state);

@@ -60,7 +60,11 @@ Result<> WriteDecisions(const Session& session);
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options);
 void AnnounceEnd(const Session& session, const RunResult& result, int status_fd);
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,
-                                launch::JobReport report);
+                                const launch::JobReport& report);
+
+// The parts of Execute and Finish that a job of Bawn's own shares (collect.h).
+Result<> MakeJobDir(Session* session);
+plan::Receipt MakeReceipt(const Session& session, const launch::JobReport& report);
 
 // The parts of Prepare that `--in` shares.
 Result<policy::JobRequest> MakeJobRequest(const Caller& caller, const RunOptions& options,

@@ -19,8 +19,9 @@
 //                           inside_commits (null: squash, never looked at), inside[] {commit,
 //                           author, subject} (the newest 100), base_changed_since_open}
 //                 refused, gated, builds, notes: {path, rule?, reason, hint?}
-//              -> Done: the same, and {commit, parents[], tree_changed, deploy (without
-//                           update_tree), left[] {path, why} (with it), live, warnings[],
+//              -> Done: the same, and {commit, parents[], tree_changed, deploy (the
+//                           git command that takes it further), left[] {path, why} (with
+//                           update_tree), live, warnings[],
 //                           squashed, ended, state}
 //     apply    {paths[], reviewed, unreviewed, yes_paths[], merge, undo}
 //              -> Prepared as publish, without branch and ref; undo: {undo: true, summary}

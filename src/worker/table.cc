@@ -1,4 +1,5 @@
 // The table of ops, and the session around them.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include "worker/session.h"
 #include "workspace/marker.h"
 #include "workspace/remove.h"
+#include "workspace/repository.h"
 
 namespace bawn::worker {
 namespace {
@@ -19,6 +21,7 @@ struct Row {
   std::string_view op;
   Result<Json> (*handler)(Session&);
   Lock lock;
+  bool reads_tree = true;
 };
 
 constexpr std::array<Row, 5> kTable = {{
@@ -26,7 +29,7 @@ constexpr std::array<Row, 5> kTable = {{
     {"diff", RunDiff, Lock::kIfFree},
     {"publish", RunPublish, Lock::kRequired},
     {"apply", RunApply, Lock::kRequired},
-    {"discard", RunDiscard, Lock::kRequired},
+    {"discard", RunDiscard, Lock::kRequired, false},
 }};
 
 std::string_view CodeName(ErrorCode code) {
@@ -70,19 +73,32 @@ Result<const Row*> FindRow(const Json& request) {
               near.empty() ? "" : "did you mean " + near + "?", "worker.op");
 }
 
-Result<> OpenSandbox(Session& session, Lock lock) {
+// Root reads and writes no tree of somebody else, and this one may have changed hands since the
+// run.
+Result<> CheckOwners(const workspace::SandboxDir& dir) {
+  Result<workspace::SandboxMeta> meta = workspace::ReadMeta(dir);
+  if (geteuid() != 0 || !meta) return {};
+  for (const std::string& path : {meta->workspace_path, meta->git_dir, meta->common_dir}) {
+    Result<sys::FileStat> st = sys::Fstatat(AT_FDCWD, path);
+    if (st && st->uid != 0) return workspace::RefuseForeignTree(path, st->uid);
+  }
+  return {};
+}
+
+Result<> OpenSandbox(Session& session, const Row& row) {
   std::string path = BAWN_TRY(NameMember(session.request, "state"));
   std::string id = BAWN_TRY(TextMember(session.request, "sandbox"));
   session.state = BAWN_TRY(workspace::OpenStateDir(
       {.bawn_state_dir = path, .xdg_state_home = {}, .home = {}, .uid = geteuid()}));
   Result<workspace::SandboxDir> dir = workspace::OpenSandboxDir(session.state, id, true);
   bool live = !dir && dir.error().code == ErrorCode::kConflict;
-  if (live && lock == Lock::kIfFree) {
+  if (live && row.lock == Lock::kIfFree) {
     dir = workspace::OpenSandboxDir(session.state, id, false);
   }
   if (!dir) return std::unexpected(std::move(dir).error());
   session.dir = std::move(*dir);
-  if (lock == Lock::kRequired) session.marker = BAWN_TRY(workspace::Mark(session.state, id));
+  if (row.reads_tree) BAWN_CHECK_OK(CheckOwners(session.dir));
+  if (row.lock == Lock::kRequired) session.marker = BAWN_TRY(workspace::Mark(session.state, id));
   return {};
 }
 
@@ -122,7 +138,7 @@ Result<Json> Serve(Session& session) {
   }
   session.request = BAWN_TRY(ParseJson(message.json, {.bytes_max = wire::kWorkerFrameBytesMax}));
   const Row* row = BAWN_TRY(FindRow(session.request));
-  BAWN_CHECK_OK(OpenSandbox(session, row->lock));
+  BAWN_CHECK_OK(OpenSandbox(session, *row));
   BAWN_CHECK_OK(RaiseWalls(session));
   Result<Json> handled = row->handler(session);
   Result<> settled = Settle(session);

@@ -190,9 +190,35 @@ Result<> RemoveChanges(const SandboxDir& dir) {
   return {};
 }
 
+namespace {
+
+// Packs that a killed publish had named beside the user's and not yet given an index: a second name
+// of one in the directory that it left (git/pack.cc).
+Result<> RemoveHalfPacks(const std::string& objects, const std::string& staging) {
+  Result<UniqueFd> own = sys::OpenDir(AT_FDCWD, objects + "/" + staging, sys::kNoSymlinks);
+  if (!own && own.error().sys_errno == ENOENT) return {};
+  if (!own) return std::unexpected(std::move(own).error());
+  Result<UniqueFd> packs = sys::OpenDir(AT_FDCWD, objects + "/pack");
+  if (!packs) return {};
+  for (const sys::DirEntry& entry : BAWN_TRY(sys::ListDir(own->get()))) {
+    if (!entry.name.ends_with(".pack")) continue;
+    std::string index = entry.name.substr(0, entry.name.size() - 5) + ".idx";
+    Result<sys::FileStat> ours = sys::Fstatat(own->get(), entry.name);
+    Result<sys::FileStat> there = sys::Fstatat(packs->get(), entry.name);
+    bool same = ours && there && ours->ino == there->ino && ours->dev == there->dev;
+    if (!same || sys::Fstatat(packs->get(), index)) continue;
+    BAWN_CHECK_OK(sys::Unlinkat(packs->get(), entry.name));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<> RemoveGitTemporaries(const SandboxMeta& meta) {
   std::string name = "bawn-" + meta.id;
+  BAWN_CHECK_OK(RemoveHalfPacks(meta.common_dir + "/objects", name + ".pack"));
   std::pair<std::string, std::string> places[] = {{meta.common_dir + "/objects", name + ".pack"},
+                                                  {meta.common_dir, name + ".lfs"},
                                                   {meta.git_dir, name},
                                                   {meta.git_dir, name + ".lock"}};
   for (const auto& [directory, entry] : places) {

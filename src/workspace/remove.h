@@ -21,7 +21,8 @@ Result<> SweepRemoved(const StateDir& state);
 Result<> RemoveChanges(const SandboxDir& dir);
 
 // What a publish that was cut short before its note leaves in the git directory under the sandbox's
-// name: a pack and an index that were not complete. Nobody looks for them. May be repeated.
+// name: a pack, an object for the LFS store and an index that were not complete. Nobody looks for
+// them. May be repeated.
 Result<> RemoveGitTemporaries(const SandboxMeta& meta);
 
 // The end of a sandbox whose meta.json says so already: its pin goes, then its changes, then what

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "sys/files.h"
+#include "sys/users.h"
 #include "workspace/repository_read.h"
 
 namespace bawn::workspace {
@@ -70,10 +71,12 @@ Result<Format> ReadFormat(int git_dir, int common_dir, bool linked) {
   return format;
 }
 
+// Root is no exception: its rights make it worse to follow a stranger's links and configuration.
 Result<> CheckOwner(int fd, const std::string& path) {
   uint32_t uid = geteuid();
   sys::FileStat st = BAWN_TRY(sys::Fstat(fd));
-  if (uid == 0 || st.uid == uid || st.uid == 0) return {};
+  if (st.uid == uid || st.uid == 0) return {};
+  if (uid == 0) return RefuseForeignTree(path, st.uid);
   return Fail(ErrorCode::kPermissionDenied,
               EscapeName(path) + " belongs to uid " + std::to_string(st.uid) +
                   ": its git configuration would decide what runs here",
@@ -199,6 +202,14 @@ Result<std::string> PathOfFd(int fd) {
 Result<std::optional<Repository>> ReadRepositoryAt(const std::string& top) {
   UniqueFd fd = BAWN_TRY(sys::Openat2(AT_FDCWD, top, O_PATH | O_DIRECTORY));
   return ReadAt(fd, top);
+}
+
+std::unexpected<Error> RefuseForeignTree(const std::string& path, uint32_t owner) {
+  std::optional<sys::PasswdEntry> entry = sys::FindUser(owner);
+  std::string name = entry ? entry->name : std::to_string(owner);
+  return Fail(ErrorCode::kPermissionDenied,
+              EscapeName(path) + " belongs to " + name + ", and this is root",
+              "run Bawn as its owner: runuser -u " + name + " -- bawn …", "root.foreign_tree");
 }
 
 Result<std::optional<Repository>> FindRepository(const std::string& directory) {

@@ -42,9 +42,11 @@ struct Repository {
 // Searches `directory` and its parents (not across a mount the way git does: GIT_DISCOVERY
 // default). Absent: not in a work tree. An unreadable or malformed repository is an error that
 // names the file; one that belongs to another user is kPermissionDenied (what git's safe.directory
-// guards against: its config would decide what we and git do). The caller may be root: then every
-// owner is taken.
+// guards against: its config would decide what we and git do); for root too (root.foreign_tree).
 Result<std::optional<Repository>> FindRepository(const std::string& directory);
+
+// What root says to a tree or repository of `owner` (docs/adr/0009).
+std::unexpected<Error> RefuseForeignTree(const std::string& path, uint32_t owner);
 
 // The identity git reports in that repository on the host: includes, conditional includes (gitdir,
 // gitdir/i, onbranch), worktree config, GIT_* environment (E-17). Absent names are empty.

@@ -234,8 +234,8 @@ TEST_F(RepositoryTest, ALinkToTheGitDirectoryIsFollowed) {
 // As root: another user's reader is refused, by the effective uid of a child of ours.
 TEST_F(RepositoryTest, AnotherUsersRepositoryIsRefusedByName) {
   if (getuid() != 0) {
-    // Root's repositories are taken from anybody, and an ordinary user cannot give a tree away; the
-    // refusal itself runs when the suite runs as root. What can be shown here is the control.
+    // An ordinary user cannot give a tree away; the refusal itself runs when the suite runs as
+    // root. What can be shown here is the control.
     EXPECT_EQ(Find("a").work_tree, Path("a"));
     return;
   }
@@ -250,6 +250,12 @@ TEST_F(RepositoryTest, AnotherUsersRepositoryIsRefusedByName) {
   Repository own = Find("a");
   ASSERT_EQ(seteuid(0), 0);
   EXPECT_EQ(own.work_tree, Path("a"));  // control
+  // Root itself has the most to lose in it (docs/adr/0009).
+  EXPECT_EQ(FindError("a").rule, "root.foreign_tree");
+  tree_.Shell("chown -R 0:0 a; chown 4711:4711 a/.git");
+  EXPECT_EQ(FindError("a").rule, "root.foreign_tree");
+  tree_.Shell("chown 0:0 a/.git");
+  EXPECT_EQ(Find("a").work_tree, Path("a"));  // control
 }
 
 TEST(GitSyntaxTest, CQuotesComeBack) {

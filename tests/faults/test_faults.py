@@ -244,6 +244,31 @@ class Publish(Kept):
         check("100755" in place.git("ls-tree", "out", "run.sh"), "mode of run.sh")
 
 
+class PublishLfsDropped(Kept):
+    """What a publish had begun goes with the changes that nobody wants any more: objects of the LFS
+    store that no commit names are all that stays."""
+
+    command = (*Publish.command, "--lfs")
+
+    def prepare(self, place):
+        with open(f"{place.tree}/.gitattributes", "w", encoding="ascii") as file:
+            file.write("new.txt filter=lfs\n")
+        place.git("add", "-A")
+        place.git("commit", "-q", "-m", "lfs")
+        self.box.settle()
+        super().prepare(place)
+
+    def judge(self, place, ended):
+        equal(place.git("status", "--porcelain"), "", "git status")
+        if kept(place):
+            code, _, err = place.bawn("discard", "--all", "--yes")
+            check(code == 0 or "act.recovered" in err, err)  # that far it had come: it is published
+        if place.command("git", "rev-parse", "-q", "--verify", "out")[0] == 0:
+            place.git("branch", "-D", "out")
+        else:
+            check(ended.code != 0, "publish said 0 and there is no branch")
+
+
 class UpdateTree(Publish):
     """The one way onto a checked-out branch: ref, index and tree in one act."""
 
@@ -285,6 +310,19 @@ class Apply(Kept):
         if ended.code == 0:  # in one act, so that it is taken back in one
             place.must(place.bawn_path, "apply", "--undo")
             equal(tree_of(place), OLD, "the tree after undo")
+
+
+class ApplyPart(Apply):
+    """Of two names that are new in one directory: that Bawn touched the directory for the first is
+    no sign of the user's work, however the first apply ended."""
+
+    command = ("apply", "--unreviewed", "--path", "new.txt", "--path", "a.txt")
+
+    def judge(self, place, ended):
+        equal(len(kept(place)), 1, "kept after an apply of a part")
+        place.must(place.bawn_path, "apply", "--unreviewed")
+        equal(kept(place), [], "kept after apply")
+        equal(tree_of(place), NEW, "the tree after apply")
 
 
 # -- the runner ------------------------------------------------------------------------------------
@@ -381,12 +419,20 @@ def test_sample_of_publish(box):
     run_sample(box, Publish)
 
 
+def test_sample_of_publish_with_lfs_that_is_dropped(box):
+    run_sample(box, PublishLfsDropped)
+
+
 def test_sample_of_update_tree(box):
     run_sample(box, UpdateTree)
 
 
 def test_sample_of_apply(box):
     run_sample(box, Apply)
+
+
+def test_sample_of_apply_of_a_part(box):
+    run_sample(box, ApplyPart)
 
 
 def test_sample_of_discard(box):
@@ -429,6 +475,12 @@ def test_each_call_of_apply_fails(box):
 
 @accept
 @timeout(1500)
+def test_each_call_of_apply_of_a_part_fails(box):
+    run_whole(box, ApplyPart, "error")
+
+
+@accept
+@timeout(1500)
 def test_each_call_of_discard_fails(box):
     run_whole(box, Discard, "error")
 
@@ -459,6 +511,12 @@ def test_kill_at_each_call_of_publish(box):
 
 @accept
 @timeout(1500)
+def test_kill_at_each_call_of_publish_with_lfs_that_is_dropped(box):
+    run_whole(box, PublishLfsDropped, "kill")
+
+
+@accept
+@timeout(1500)
 def test_kill_at_each_call_of_update_tree(box):
     run_whole(box, UpdateTree, "kill")
 
@@ -467,6 +525,12 @@ def test_kill_at_each_call_of_update_tree(box):
 @timeout(1500)
 def test_kill_at_each_call_of_apply(box):
     run_whole(box, Apply, "kill")
+
+
+@accept
+@timeout(1500)
+def test_kill_at_each_call_of_apply_of_a_part(box):
+    run_whole(box, ApplyPart, "kill")
 
 
 @accept

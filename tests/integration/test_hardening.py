@@ -29,6 +29,38 @@ def test_rt10_root_does_not_work_in_the_tree_of_somebody_else(box):
     equal(digest.difference(before, digest.tree(repo, pins=True)), [], "the tree")
 
 
+@as_root
+def test_rt10_root_reads_no_repository_of_somebody_else(box):
+    """Its links and its configuration would be followed with root's rights, at open, review and
+    publish: also where only .git is another's, and where the tree changed hands since the run."""
+    secret = box.write("secret", "[user]\n\tname = token-3f9d1c\n", 0o600)
+    owner = pwd.getpwnam("games").pw_uid
+    repo = box.repo()
+    box.shell("echo n >n.txt", options=("--name", "k"), cwd=repo).expect(0)
+    git = f"{repo}/.git"
+    with open(f"{git}/config", "a", encoding="ascii") as config:
+        config.write(f"[include]\n\tpath = {secret}\n"
+                     f"[core]\n\thooksPath = {box.work}/hooks\n")
+    box.git("branch", "b", cwd=repo)
+    os.unlink(f"{git}/refs/heads/b")
+    os.symlink(secret, f"{git}/refs/heads/b")
+    with open(f"{git}/objects/info/alternates", "w", encoding="ascii") as alternates:
+        alternates.write(f"{box.work}\n")
+    box.command("chown", "-hR", f"{owner}:{owner}", git).expect(0)
+    before = digest.tree(repo, pins=True)
+    for command in (["run", "--", "true"], ["plan", "--", "true"], ["diff", "k"],
+                    ["publish", "k", "-m", "x", "--unreviewed"],
+                    ["apply", "k", "--unreviewed"], ["run", "--in", "k", "--", "true"]):
+        refused = box.bawn(*command, cwd=repo)
+        check(refused.code in (1, 125), refused.told())
+        check("games" in refused.err and "runuser" in refused.err, refused.told())
+        check("token" not in refused.err, refused.told())
+    equal(digest.difference(before, digest.tree(repo, pins=True)), [], "the tree")
+    box.command("chown", "-hR", "0:0", git).expect(0)
+    os.unlink(f"{git}/refs/heads/b")
+    box.bawn("apply", "k", "--unreviewed", cwd=repo).expect(0)  # control: nothing was lost
+
+
 def test_rt10_a_file_closed_to_everybody_is_reviewed_and_published(box):
     repo = box.repo()
     box.shell("echo closed >closed.txt; chmod 000 closed.txt", cwd=repo).expect(0)
@@ -205,6 +237,73 @@ def test_rt30_every_sandbox_has_ids_of_its_own(box):
             stop(job)
     box.bawn("list", cwd=repo).expect(0)
     box.bawn("discard", "--yes", cwd=repo).expect(0)
+
+
+def test_rt30_what_a_job_writes_by_rw_is_the_owners(box):
+    """As root, too: a leased id on a file of the host would be the next sandbox's."""
+    repo = box.repo()
+    os.chmod(box.work, 0o755)
+    owners = {"mine": os.getuid()}
+    if box.is_root:
+        owners["games"] = pwd.getpwnam("games").pw_uid
+    for name, owner in owners.items():
+        shared = f"{box.work}/{name}"
+        box.write(f"{shared}/old.txt", "old\n", 0o600)
+        os.makedirs(f"{shared}/below")
+        os.chmod(shared, 0o700)
+        if box.is_root:
+            box.command("chown", "-R", f"{owner}:{owner}", shared).expect(0)
+        box.shell(f"cd {shared}; cat old.txt; echo n >>old.txt; echo n >new.txt; mkdir sub; "
+                  "echo n >sub/x; ln -s x sub/l; mv new.txt below/moved.txt",
+                  options=("--rw", shared), cwd=repo).expect(0)
+        equal(box.read(f"{shared}/old.txt"), "old\nn\n", "a file of the owner")
+        uids = {os.lstat(path).st_uid for path in Path(shared).rglob("*")}
+        equal(uids, {owner}, f"owners below {shared}")
+
+
+@as_root
+def test_rt17_a_mount_below_rw_is_not_left_out_without_a_word(box):
+    repo = box.repo()
+    os.chmod(box.work, 0o755)
+    below = f"{box.work}/shared/below"
+    os.makedirs(below)
+    script = ('mount -t tmpfs none "$1"; echo n >"$1/n"; shift; exec "$@"')
+    command = (box.bawn_path, "run", "--rw", f"{box.work}/shared", "--", "cat", f"{below}/n")
+    run = box.command("unshare", "--mount", "sh", "-c", script, "sh", below, *command,
+                      cwd=repo).expect(125)
+    check(below in run.err and "mounted" in run.err, run.told())
+    box.run("ls", below, options=("--rw", f"{box.work}/shared"), cwd=repo).expect(0)  # control
+
+
+def test_rt25_a_job_that_writes_to_the_host_leaves_no_set_id_program(box):
+    """It would run as the directory's owner for whoever starts it."""
+    repo = box.repo()
+    os.chmod(box.work, 0o755)
+    shared = f"{box.work}/shared"
+    os.makedirs(shared)
+    attack = """
+import os, sys
+os.chdir(sys.argv[1])
+def chmod(mode): open("a", "w"); os.chmod("a", mode)
+def fchmod(mode): os.fchmod(os.open("b", os.O_CREAT | os.O_RDWR), mode)
+def create(mode): os.umask(0); os.open("c", os.O_CREAT | os.O_RDWR, mode)
+def node(mode): os.mknod("d", 0o100000 | mode)
+for way in chmod, fchmod, create, node:
+    for mode in 0o4755, 0o2755:
+        try: way(mode)
+        except OSError as error: print(way.__name__, error.strerror)
+        for name in os.listdir("."):
+            if os.lstat(name).st_mode & 0o6000: print("set", name)
+            os.unlink(name)
+"""
+    box.write(f"{repo}/attack.py", attack)
+    command = ("/usr/bin/python3", f"{repo}/attack.py")
+    run = box.run(*command, shared, options=("--rw", shared), cwd=repo).expect(0)
+    check("set" not in run.out.split(), f"set-id files on the host\n{run.told()}")
+    equal(run.out.count("Operation not permitted"), 8, run.told())
+    os.makedirs(f"{repo}/inside")
+    run = box.run(*command, f"{repo}/inside", options=("--ephemeral",), cwd=repo).expect(0)
+    check("set" in run.out.split(), f"the control: with no --rw it is the sandbox's\n{run.told()}")
 
 
 def test_rt32_the_mount_table_names_no_stranger(box):

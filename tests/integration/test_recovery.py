@@ -95,6 +95,37 @@ def test_receipts_of_a_sandbox_in_use_wait(box):
     check(not os.path.exists(directory), "its directory, once it is free")
 
 
+def test_what_an_apply_replaced_goes_after_seven_days_at_the_next_command(box):
+    """Of a sandbox with changes that still wait, too; not what a killed apply has yet to finish."""
+    repo = box.repo(files={"a.txt": "a\n", "b.txt": "b\n"})
+    box.run("sh", "-c", "echo n >a.txt; echo n >b.txt", options=("--name", "k"), cwd=repo).expect(0)
+    box.bawn("apply", "k", "--unreviewed", "--path", "a.txt", cwd=repo).expect(0)
+    directory = sandbox_dir(box, "k")
+    name, = os.listdir(f"{directory}/journal")
+    journal = f"{directory}/journal/{name}"
+
+    def look(days):
+        os.utime(f"{journal}/log", (time.time() - days * 24 * 3600,) * 2)
+        due(box)
+        box.bawn("list", cwd=repo).expect(0)
+        return os.path.exists(journal)
+
+    check(look(6.9), "after six days")
+    left = os.stat(f"{box.state}/next-sweep").st_mtime - time.time()
+    check(0 < left < 0.2 * 24 * 3600, f"next look in {left} s")
+    with open(f"{journal}/log", "r+b") as log:
+        whole = log.read()
+        log.truncate(len(whole) - len(b"F\n"))
+    check(look(7.1), "what is not finished")
+    with open(f"{journal}/log", "wb") as log:
+        log.write(whole)
+    check(not look(7.1), "after seven days")
+    run = box.bawn("apply", "--undo", "k", cwd=repo).expect(1)
+    check("no apply" in run.err, run.told())
+    equal(box.names(repo), ["b.txt"], "what still waits")
+    equal(box.read(f"{repo}/a.txt"), "n\n", "what was applied")
+
+
 # -- kill -9 ---------------------------------------------------------------------------------------
 
 def volatile_mark(directory):

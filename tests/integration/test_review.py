@@ -1,5 +1,6 @@
 """diff, publish, apply, discard: what leaves a sandbox, how, and what does not."""
 import os
+import re
 import signal
 import subprocess
 import time
@@ -88,6 +89,34 @@ def test_update_tree_moves_branch_index_and_tree_together(box):
     equal(box.read("repo/a.txt"), "one\nTWO\nthree\n", "a.txt")
 
 
+def deploy_of(box, repo, *options):
+    """The git command that publish names, run as a person would type it."""
+    run = box.bawn("publish", "-m", "x", "--unreviewed", *options, cwd=repo).expect(0)
+    command = re.search(r"to take it (?:over|further): (git .*)", run.err)
+    check(command, f"no command\n{run.told()}")
+    box.command("sh", "-c", command[1], cwd=repo).expect(0)
+    box.settle()
+    return command[1]
+
+
+def test_publish_names_the_git_command_that_deploys_it(box):
+    """With and without a work tree that moved along; the names are a shell's words."""
+    repo = box.repo()
+    box.git("init", "-q", "--bare", f"{box.work}/far.git")
+    box.git("remote", "add", "far", f"{box.work}/far.git", cwd=repo)
+    box.shell("echo 1 >one.txt", cwd=repo).expect(0)
+    equal(deploy_of(box, repo, "--branch", "a;touch${IFS}x'y"),
+          "git merge 'a;touch${IFS}x'\\''y'", "onto another branch")
+    equal(sorted(os.listdir(repo)), [".git", "a.txt", "one.txt", "src"], "the tree")
+    box.shell("echo 2 >two.txt", cwd=repo).expect(0)
+    equal(deploy_of(box, repo, "--update-tree"), "git merge main", "no remote is the branch's")
+    box.git("config", "branch.main.remote", "far", cwd=repo)
+    box.shell("echo 3 >three.txt", cwd=repo).expect(0)
+    equal(deploy_of(box, repo, "--update-tree"), "git push far main", "to its remote")
+    equal(box.git("rev-parse", "main", cwd=f"{box.work}/far.git"),
+          box.git("rev-parse", "main", cwd=repo), "main there")
+
+
 COMMITS = ("git config user.name 'A Gent' && git config user.email agent@inside && "
            "echo two >two.txt && git add two.txt && git commit -qm 'inside: two' && "
            "printf 'one\\nTWO\\nthree\\n' >a.txt && git commit -qam 'inside: a'")
@@ -110,6 +139,27 @@ def test_commits_made_inside_come_along(box):
     box.git("fsck", "--strict", "--no-dangling", cwd=repo)
     equal(box.git("status", "--porcelain", cwd=repo), "", "status outside")
     equal(box.kept(repo), [], "sandboxes")
+
+
+def test_the_job_that_lists_commits_leaves_a_receipt(box):
+    """Every job does. What list, show, why and logs are about stays the job that was asked for."""
+    repo = box.repo()
+    box.shell(COMMITS + " && echo said && exit 3", options=("--name", "k"), cwd=repo).expect(3)
+    box.bawn("publish", "k", "--unreviewed", "--branch", "bawn/x", "--path", "a.txt",
+             "-m", "x", cwd=repo)  # refused or not: the commits are listed
+    receipts = box.json("show", "k", cwd=repo)["receipts"]
+    equal(len(receipts), 2, "receipts")
+    equal(receipts[0]["outcome"]["exit_code"], 3, "the first that is shown")
+    listing = receipts[1]
+    check("rev-list" in " ".join(listing["command"]), f"command {listing['command']}")
+    equal(listing["outcome"]["kind"], "exited", "its outcome")
+    equal(listing["outcome"]["exit_code"], 0, "its exit code")
+    check(listing["output"]["stdout"]["bytes_total"] > 0, f"its output {listing['output']}")
+    states = {layer["name"]: layer["state"] for layer in listing["containment"]["layers"]}
+    equal(states.get("seccomp"), "held", f"its walls {states}")
+    check("workspace.added" in listing["unmeasured"], "what it did not measure")
+    equal(box.bawn("logs", "k", cwd=repo).expect(0).out, "said\n", "logs")
+    equal(box.bawn("show", "k", cwd=repo).expect(0).out.count("rev-list"), 0, "show")
 
 
 def test_everything_committed_inside_needs_no_message(box):
@@ -243,6 +293,22 @@ def test_apply_strips_what_a_tree_must_not_get(box):
     box.bawn("apply", "--unreviewed", "--yes-path", "abs", "--yes-path", "up", cwd=repo).expect(0)
     equal(os.stat(f"{repo}/s").st_mode & 0o7777, 0o755, "mode of s")
     equal(os.readlink(f"{repo}/ok"), "a.txt", "link")
+
+
+def test_an_apply_of_a_part_hides_no_change_of_the_host(box):
+    """RT-09: a new name in a directory that the host changed needs its yes, although Bawn itself
+    was at work there meanwhile, too."""
+    repo = box.repo()
+    box.shell("echo n >>src/b.c; echo n >src/new.c; echo n >new.txt", cwd=repo).expect(0)
+    box.settle()
+    box.write(f"{repo}/src/mine", "m\n")
+    os.unlink(f"{repo}/src/mine")
+    box.bawn("apply", "--unreviewed", "--path", "src/b.c", cwd=repo).expect(0)
+    run = box.bawn("apply", "--unreviewed", cwd=repo).expect(1)
+    check(has_word(run.err, "src/new.c", "--yes-path"), run.told())
+    check(box.exists("repo/new.txt") and not box.exists("repo/src/new.c"), "what was applied")
+    box.bawn("apply", "--unreviewed", "--yes-path", "src/new.c", cwd=repo).expect(0)
+    equal(box.kept(repo), [], "kept")
 
 
 def test_a_path_the_host_changed_meanwhile_is_not_overwritten(box):

@@ -228,9 +228,12 @@ def left_in_state(state):
 def left_in_git(git):
     found = [f"pin {name}" for _, _, names in os.walk(f"{git}/refs/bawn") for name in names]
     found += [f"pinned index {entry.name}" for entry in scan(f"{git}/bawn")]
-    for base, _, files in os.walk(git):
-        found += [f"{base}/{name}" for name in files
-                  if name.endswith(".lock") or name.startswith(("tmp_", ".tmp_", "pack_"))]
+    for base, names, files in os.walk(git):
+        found += [f"{base}/{name}" for name in files + names
+                  if name.endswith(".lock") or name.startswith(("tmp_", ".tmp_", "pack_", "bawn-"))]
+    packs = {entry.name for entry in scan(f"{git}/objects/pack")}
+    found += [f"a pack without an index {name}" for name in packs
+              if name.endswith(".pack") and f"{name[:-5]}.idx" not in packs]
     return found
 
 

@@ -216,7 +216,9 @@ Result<std::vector<workspace::SandboxMeta>> ChooseForDiscard(const Caller& calle
     bool pending = one.meta.kept || !one.damaged.empty();
     if (one.live || !pending) continue;
     int64_t age_ms = (now - one.meta.created_at_ns) / 1'000'000;
-    bool old = !options.older_ms || age_ms >= static_cast<int64_t>(*options.older_ms);
+    // When a damaged one was made, nobody knows.
+    bool old = !options.older_ms ||
+               (one.damaged.empty() && age_ms >= static_cast<int64_t>(*options.older_ms));
     if (old) chosen.push_back(std::move(one.meta));
   }
   return chosen;

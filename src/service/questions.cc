@@ -56,16 +56,21 @@ Json Summary(const workspace::ListedSandbox& one) {
 }
 
 // Adds the figures of the newest receipt: what changed, how it ended.
-void AddReceipt(const workspace::StateDir& state, const std::string& id, Json* summary) {
+Result<> AddReceipt(const workspace::StateDir& state, const std::string& id, Json* summary) {
   Result<workspace::SandboxDir> dir = workspace::OpenSandboxDir(state, id, false);
-  if (!dir) return;
-  Result<std::vector<record::StoredReceipt>> receipts = record::ReadReceipts(dir->fd.get());
-  if (!receipts || receipts->empty()) return;
-  const Json& newest = receipts->front().json;
+  if (!dir && dir.error().code == ErrorCode::kNotFound) return {};  // it has just gone
+  if (!dir) return std::unexpected(std::move(dir).error());
+  std::vector<record::StoredReceipt> receipts = BAWN_TRY(record::ReadReceipts(dir->fd.get()));
+  if (receipts.empty()) return {};
+  if (!receipts.front().damaged.empty()) {
+    return Fail(ErrorCode::kInternal, receipts.front().damaged);
+  }
+  const Json& newest = receipts.front().json;
   JsonObject& object = *summary->AsObject();
   for (const char* member : {"outcome", "workspace"}) {
     if (const Json* value = newest.Get(member)) object[member] = *value;
   }
+  return {};
 }
 
 }  // namespace
@@ -87,7 +92,11 @@ Result<Json> LocalBawn::List(const std::string& workspace_dir, bool everywhere) 
     bool matters = one.meta.kept || one.live || !one.damaged.empty();
     if (!here || !matters) continue;
     Json summary = Summary(one);
-    AddReceipt(state, one.meta.id, &summary);
+    Result<> added = AddReceipt(state, one.meta.id, &summary);
+    if (!added) {
+      recovered.push_back(one.meta.name + ": its receipts cannot be read, so how it ended is not " +
+                          "shown: " + added.error().message);
+    }
     sandboxes.push_back(std::move(summary));
   }
   JsonObject answer;
@@ -104,7 +113,16 @@ Result<Json> LocalBawn::Show(const SandboxSelector& sandbox) {
   answer["sandbox"] = workspace::ToJson(found.meta);
   answer["durable"] = found.meta.kept ? DurableState(found.dir) : "none";
   JsonArray receipts;
-  for (record::StoredReceipt& one : found.receipts) receipts.push_back(std::move(one.json));
+  for (record::StoredReceipt& one : found.receipts) {
+    if (one.damaged.empty()) {
+      receipts.push_back(std::move(one.json));
+    } else {
+      JsonObject damaged;
+      damaged["job_id"] = one.job_id;
+      damaged["damaged"] = TerminalSafe(one.damaged);
+      receipts.emplace_back(std::move(damaged));
+    }
+  }
   answer["receipts"] = std::move(receipts);
   return Json(std::move(answer));
 }

@@ -53,7 +53,8 @@ Result<std::string> EndByState(const workspace::SandboxDir& dir, workspace::Sand
   if (!jobs.empty()) line = meta.name + " was interrupted";
   if (meta.state == "live" && jobs.empty()) line.clear();
   if (meta.state != "running" && meta.state != "live") return line;
-  if (meta.state == "running") meta.kept = !meta.ephemeral;  // it may have written
+  // It may have written; in a live one, after the last job that could say what changed.
+  if (meta.state == "running" || !jobs.empty()) meta.kept = !meta.ephemeral;
   meta.state = jobs.empty() ? "ended" : "interrupted";
   BAWN_CHECK_OK(workspace::WriteMeta(dir, meta, false));
   return line;

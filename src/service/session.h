@@ -50,6 +50,10 @@ Result<> DropSandbox(Session* session, const std::string& id);
 Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool pty);
 // `--keep`: starts bawn-keeper with this session's Plan and lock, and connects to it.
 Result<> StartKeeper(Session* session, const RunOptions& options);
+// Ends a live sandbox and waits for its keeper. False: it has none.
+Result<bool> EndLive(const workspace::StateDir& state, const std::string& id);
+// Until a keeper that is ending has let go of the sandbox's lock; at most two seconds.
+void WaitForKeeper(const workspace::StateDir& state, const std::string& id);
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options);
 void AnnounceEnd(const Session& session, const RunResult& result, int status_fd);
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,

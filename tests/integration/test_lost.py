@@ -63,6 +63,15 @@ def test_keep_for_counts_from_the_first_job(box):
     equal(box.kept(repo), [], "kept")
 
 
+def test_a_live_sandbox_ends_at_once(box):
+    """At level bounded, too, where its control groups end with it."""
+    repo = box.repo()
+    box.run("true", options=("--keep", "--name", "k"), cwd=repo).expect(0)
+    run = box.bawn("discard", "--yes", "k", cwd=repo).expect(0)
+    check(run.seconds < 3, f"took {run.seconds:.1f} s")
+    wait_until(lambda: not pids_of("bawn-keeper"), "the keeper has ended", seconds=2)
+
+
 def test_output_that_cannot_be_written_is_said(box):
     repo = box.repo()
     with open("/dev/full", "wb") as full:

@@ -1,23 +1,20 @@
 """Sandboxes that outlive the command that made them: bawn-keeper, and the clients that join it."""
+import os
 import time
 
 from faults.scenes import NAMES, PAYLOAD, Launch, Scene, changed_names, check_untouched, kept
-from support import faults
+from support import faults, leaks
 from support.marks import Failure, check, equal
 
 KEEP = ("run", "--keep", "--name", "k", "--", "sh", "-c", PAYLOAD)
 MORE = ("run", "--in", "k", "--", "sh", "-c", "echo more >more.txt")
 END = ("discard", "--yes", "k")
-PID1_OF_KEEPER = "0.0.0"
 
 
 class Keep(Launch):
     """From the start to the end that the keeper brings about by itself."""
 
     command = ("run", "--keep-for", "200ms", "--name", "k", "--", "sh", "-c", PAYLOAD)
-
-    def prepare(self, place):
-        place.pid1 = PID1_OF_KEEPER
 
 
 def states(place):
@@ -36,13 +33,14 @@ class Live(Scene):
             begun.all_ended()
         recorded = place.recorded()
         self.let_go(place)
+        self.find_pid1(recorded)
         return list(faults.points(self.chosen(recorded), kinds))
 
     def chosen(self, recorded):
         return recorded
 
     def try_point(self, point, place):
-        hit = False
+        hit, machine = False, leaks.Before(os.getuid())
         with faults.Begun(place, point, self.command) as begun:
             try:
                 ended = begun.command_ended()
@@ -52,6 +50,8 @@ class Live(Scene):
                 hit = ended.hit
                 equal(kept(place), [], "kept after discard")
                 faults.check_clean(place)
+                if self.box.is_root:
+                    self.check_groups(machine)
             except Failure as failure:
                 return f"{failure}\n  at {faults.told(point)}\n  {begun.err}", True, False
         return None, hit, False
@@ -93,9 +93,6 @@ class Live(Scene):
 
 class KeepLive(Live):
     command = KEEP
-
-    def prepare(self, place):
-        place.pid1 = PID1_OF_KEEPER
 
     def chosen(self, recorded):
         """Once the keeper is there, but not pid 1 before its first job: Keep looks at that."""

@@ -4,7 +4,7 @@ import os
 import stat
 import threading
 
-from support import fault_state, faults
+from support import fault_state, faults, leaks
 from support.marks import Failure, check, equal
 
 PAYLOAD = ("echo two >>a.txt; echo new >new.txt; rm src/gone.c; chmod +x run.sh; "
@@ -27,6 +27,7 @@ class Scene:
         self.box = box
         self.template = f"{box.directory}/work/template"
         self.judged, self.bad, self.lock = {}, set(), threading.Lock()
+        self.pid1 = None  # the place of the sandbox's pid 1 in the tree of processes, when recorded
         place = faults.Place(self.template, box.build)
         for name in ("tree", "home", "tmp"):
             os.makedirs(f"{self.template}/{name}")
@@ -44,7 +45,7 @@ class Scene:
     def ready(self, name):
         directory = f"{self.box.directory}/work/{name}"
         faults.copy(self.template, directory)
-        place = faults.Place(directory, self.box.build)
+        place = faults.Place(directory, self.box.build, self.pid1)
         self.box.settle()
         self.prepare(place)
         faults.wait_for_write_back(place)
@@ -52,10 +53,6 @@ class Scene:
         return place
 
     def let_go(self, place):
-        # Control groups are the machine's: what an end like one that was judged left of them goes.
-        sandboxes = faults.scan(f"{place.state}/sb")
-        if any(os.path.exists(f"{sandbox.path}/cgroup") for sandbox in sandboxes):
-            place.bawn("list")
         faults.remove(place.directory)
 
     def prepare(self, place):
@@ -71,11 +68,15 @@ class Scene:
         place = self.ready("record")
         recorded = place.record(self.command, self.codes)
         self.let_go(place)
+        self.find_pid1(recorded)
         return list(faults.points(recorded, kinds))
+
+    def find_pid1(self, recorded):
+        self.pid1 = next((row[0] for row in recorded if row[3] == "bawn-init"), None)
 
     def try_point(self, point, place):
         """(None or what was wrong, whether the point was met, whether the place is as it was)."""
-        before = fault_state.look(place)
+        before, machine = fault_state.look(place), leaks.Before(os.getuid())
         try:
             ended = place.fault(point, self.command)
         except Failure as failure:
@@ -84,6 +85,9 @@ class Scene:
             faults.check_answer(ended)
             self.check_output(place, ended)
             reusable = self.judge_once(place, ended, before)
+            if self.box.is_root and not reusable:
+                place.bawn("list")  # of an end like one that was judged, nobody has recovered it
+                self.check_groups(machine)
         except Failure as failure:
             return f"{failure}\n  after {ended.told()}", ended.hit, False
         return None, ended.hit, reusable
@@ -108,6 +112,13 @@ class Scene:
             self.bad.add(end)
             raise
         return False
+
+    @staticmethod
+    def check_groups(before):
+        """As root, where points go one by one. They are the machine's, so no look at a place shows
+        what a command has lost sight of."""
+        left = leaks.left_cgroups(before)
+        check(not left, f"control groups: {left}")
 
     def judge(self, place, ended):
         raise NotImplementedError

@@ -34,7 +34,7 @@ def at(point):
 class Ended:
     """How the command with the fault ended. `code` is 128+n when it died by signal n."""
 
-    def __init__(self, point, code, out, err, hit, pid1="0.0"):
+    def __init__(self, point, code, out, err, hit, pid1):
         self.point, self.code, self.out, self.err, self.hit = point, code, out, err, hit
         self.pid1 = pid1
 
@@ -48,7 +48,7 @@ class Ended:
         """The fault ended the process that was about to become the job's command."""
         point = self.point
         return (self.hit and point.action == "kill" and point.program == "bawn-init"
-                and point.process.startswith(f"{self.pid1}."))
+                and self.pid1 is not None and point.process.startswith(f"{self.pid1}."))
 
     def told(self):
         return (f"{told(self.point)}\n  code {self.code}\n  out: {self.out[:1500]}\n"
@@ -63,13 +63,12 @@ def as_failed(ended):
 class Place:
     """A tree, a state directory and a temporary directory of one point's own."""
 
-    def __init__(self, directory, build):
-        self.directory = directory
+    def __init__(self, directory, build, pid1=None):
+        self.directory, self.pid1 = directory, pid1
         self.bawn_path = f"{build}/bin/bawn"
         self.inject = f"{build}/tests/inject"
         self.tree, self.state = f"{directory}/tree", f"{directory}/state"
         self.tmp, self.home = f"{directory}/tmp", f"{directory}/home"
-        self.pid1 = "0.0"  # where a recording finds pid 1 of the sandbox
 
     def environment(self):
         return dict(os.environ, BAWN_STATE_DIR=self.state, TMPDIR=self.tmp, HOME=self.home)

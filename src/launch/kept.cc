@@ -19,8 +19,9 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int kEndMs = 5000;
-constexpr int64_t kKillAnswerMs = 1000;  // RT-14: then the whole sandbox is killed
-constexpr int64_t kFirstJobMs = 20'000;  // from its start to the first job, however short keep_for
+constexpr int64_t kKillAnswerMs = 1000;   // RT-14: then the whole sandbox is killed
+constexpr int64_t kFirstClientMs = 5000;  // who made it connects at once, or was killed
+constexpr int64_t kFirstJobMs = 20'000;   // from there to the first job, however short keep_for is
 
 // One connection and the one job it may start. `job` is our number towards init, `own` the
 // client's.
@@ -63,6 +64,7 @@ class KeptServer {
   int64_t idle_since_ = 0;
   int64_t started_ = 0;
   int64_t next_look_ = 0;  // at what the control group counted
+  bool met_ = false;       // a client came
   bool ended_ = false;
 };
 
@@ -120,6 +122,7 @@ void KeptServer::OnListener() {
   if (!fd || clients_.size() + waiting_.size() >= kClientsMax) return;  // closed: refused
   auto client = std::make_unique<Client>();
   client->fd = std::move(*fd);
+  met_ = true;
   idle_since_ = MonotonicNs();
   if (!ready_) {
     waiting_.push_back(std::move(client));
@@ -252,7 +255,11 @@ bool KeptServer::AnyRunning() const {
 // Making it and starting its first job is no time without a job.
 int64_t KeptServer::IdleEnd() const {
   auto keep_for = static_cast<int64_t>(kept_.keep_for_ms);
-  if (next_job_ == 1) keep_for = std::max(keep_for, kFirstJobMs);
+  if (!met_) {
+    keep_for = kFirstClientMs;
+  } else if (next_job_ == 1) {
+    keep_for = std::max(keep_for, kFirstJobMs);
+  }
   return idle_since_ + keep_for * kMs;
 }
 

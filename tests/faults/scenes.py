@@ -95,7 +95,7 @@ class Scene:
     def judge_once(self, place, ended, before):
         """What many points leave alike is judged at the first of them. True: nothing changed."""
         after = fault_state.look(place)
-        end = (ended.code, ended.killed, ended.job_killed, SAID in ended.out,
+        end = (ended.code, ended.killed, ended.job_killed, SAID in ended.out.splitlines(),
                fault_state.difference(place, before, after))
         with self.lock:
             known = end in self.judged
@@ -176,7 +176,7 @@ class Launch(Scene):
         check_untouched(place)
         found = kept(place)
         check(len(found) <= 1, f"{len(found)} sandboxes")
-        if SAID in ended.out:  # the job came to its end, whatever became of the command around it
+        if SAID in ended.out.splitlines():  # the job came to its end, whatever became of the command around it
             equal(len(found), 1, "kept sandboxes after the job's last word")
             equal(changed_names(place), NAMES, "what the job changed before its last word")
         if ended.code == 0:

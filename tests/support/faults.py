@@ -140,7 +140,7 @@ class Begun:
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            for pid in processes.descendants(self.process.pid) + [self.process.pid]:
+            for pid in processes.traced(self.process.pid) + [self.process.pid]:
                 kill(pid)
             self.process.wait()
         self.process.stdout.close()
@@ -159,7 +159,7 @@ class Begun:
         deadline = time.monotonic() + HANG_SECONDS
         while not condition():
             check(time.monotonic() < deadline, f"no end after {HANG_SECONDS} s; alive: "
-                  f"{[told_process(pid) for pid in processes.descendants(self.process.pid)]}")
+                  f"{[told_process(pid) for pid in processes.traced(self.process.pid)]}")
             time.sleep(0.002)
 
     def ended(self):
@@ -199,7 +199,7 @@ def wait_for(process, point):
         try:
             return process.communicate(timeout=HANG_SECONDS)
         except subprocess.TimeoutExpired:
-            pids = [pid for pid in processes.descendants(process.pid)]
+            pids = processes.traced(process.pid)
             lines = [told_process(pid) for pid in pids]
             late = time.monotonic() - start
             # A busy disk may hold a process (state D) for that long; nothing else may.

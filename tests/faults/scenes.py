@@ -176,7 +176,8 @@ class Launch(Scene):
         check_untouched(place)
         found = kept(place)
         check(len(found) <= 1, f"{len(found)} sandboxes")
-        if SAID in ended.out.splitlines():  # the job came to its end, whatever became of the command around it
+        # The job came to its end, whatever became of the command around it.
+        if SAID in ended.out.splitlines():
             equal(len(found), 1, "kept sandboxes after the job's last word")
             equal(changed_names(place), NAMES, "what the job changed before its last word")
         if ended.code == 0:

@@ -1,7 +1,9 @@
 #include "base/result.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 namespace bawn {
 
@@ -16,6 +18,12 @@ std::unexpected<Error> FailErrno(int sys_errno, std::string_view what) {
   error.sys_errno = sys_errno;
   error.message = std::string(what) + ": " + ErrnoName(sys_errno);
   return std::unexpected<Error>(std::move(error));
+}
+
+bool IsMomentary(const Error& error) {
+  constexpr int kShort[] = {EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOLCK, EAGAIN, EINTR};
+  return error.code == ErrorCode::kSystem &&
+         std::ranges::find(kShort, error.sys_errno) != std::end(kShort);
 }
 
 Error WithContext(Error error, std::string_view context) {

@@ -64,6 +64,9 @@ std::unexpected<Error> FailErrno(int sys_errno, std::string_view what);
 // "EPERM" for EPERM; "errno 4711" for what has no name. Static storage or thread-local buffer.
 std::string ErrnoName(int sys_errno);
 
+// The machine was short of something at that moment, which says nothing about what was read.
+bool IsMomentary(const Error& error);
+
 // Adds context in front of an error on its way up: "while …: <old message>".
 Error WithContext(Error error, std::string_view context);
 

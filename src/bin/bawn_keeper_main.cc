@@ -33,6 +33,10 @@ int main(int argc, char** argv) {
   if (!ParseNumber(argv[2], &kept.keep_for_ms)) return 2;
   int groups = 0;
   if (!ParseNumber(argv[3], &groups) || groups < 0 || groups > kSlotsEnd - kFirstGroup) return 2;
+  // Before anything is opened here: what is open without a gap is what was handed over.
+  for (int fd = kFirstGroup + groups; fd < kSlotsEnd && fcntl(fd, F_GETFD) >= 0; ++fd) {
+    kept.provision.fds.emplace_back(fd);
+  }
   if (groups > 0) {
     std::vector<bawn::UniqueFd> directories;
     for (int fd = kFirstGroup; fd < kFirstGroup + groups; ++fd) directories.emplace_back(fd);
@@ -47,9 +51,6 @@ int main(int argc, char** argv) {
     if (!ParseNumber(argv[4], &range.outer_uid) || !ParseNumber(argv[5], &range.outer_gid))
       return 2;
     kept.provision.ids = range;
-  }
-  for (int fd = kFirstGroup + groups; fd < kSlotsEnd && fcntl(fd, F_GETFD) >= 0; ++fd) {
-    kept.provision.fds.emplace_back(fd);
   }
   bawn::contain::NativeEngine engine(bawn::UniqueFd(5));
   kept.engine = &engine;

@@ -29,6 +29,7 @@ struct Sandbox {
   // Below `isolated` "pid 1" is no such thing: it ends the others itself, at the end of `control`,
   // and must not be killed before it has.
   bool has_pid_namespace = true;
+  bool stands = false;                  // it was joined: pid 1 has said before that jobs may run
   std::optional<Cgroup> group;          // at `bounded`; ended by Destroy
   std::vector<wire::LayerFact> layers;  // what the engine itself read back
   TreeUsage usage;                      // of `group`, read by Destroy before it went

@@ -17,10 +17,9 @@ constexpr uint64_t kUserNamespace = 0x10000000;
 
 // A user namespace that exists for its maps only: its process waits to be killed and runs nothing.
 Result<UniqueFd> MapNamespace(const sys::IdMapLine& uids, const sys::IdMapLine& gids) {
+  pid_t own = getpid();
   sys::Child holder = BAWN_TRY(sys::Clone3(kUserNamespace));
-  if (holder.pid == 0) {
-    while (true) pause();
-  }
+  if (holder.pid == 0) sys::WaitToBeKilled(own);
   Defer end([&] {
     (void)sys::PidfdSendSignal(holder.pidfd.get(), SIGKILL);  // cannot fail before it is reaped
     bool ended = false;

@@ -60,10 +60,9 @@ Result<> UseOverlay(const Dirs& dirs, bool is_volatile) {
 
 // The id-mapped mount needs a user namespace to name: a child of its own holds one.
 Result<UniqueFd> MappedUserNamespace(sys::Child* holder) {
+  pid_t own = getpid();
   *holder = BAWN_TRY(sys::Clone3(kNewUser));
-  if (holder->pid == 0) {
-    for (;;) pause();
-  }
+  if (holder->pid == 0) sys::WaitToBeKilled(own);
   constexpr sys::IdMapLine kLine = {0, 100000, 65536};
   BAWN_CHECK_OK(sys::WriteIdMaps(holder->pid, kLine, kLine));
   return sys::Openat2(AT_FDCWD, "/proc/" + std::to_string(holder->pid) + "/ns/user", O_RDONLY);

@@ -49,10 +49,9 @@ Result<std::string> ProbeSeccomp() {
 }
 
 Result<std::string> ProbePidfd() {
+  pid_t own = getpid();
   sys::Child child = BAWN_TRY(sys::Clone3(0));
-  if (child.pid == 0) {
-    for (;;) pause();
-  }
+  if (child.pid == 0) sys::WaitToBeKilled(own);
   BAWN_CHECK_OK(sys::PidfdOpen(child.pid));
   BAWN_CHECK_OK(sys::PidfdSendSignal(child.pidfd.get(), SIGKILL));
   bool ended = false;

@@ -23,6 +23,16 @@ Result<sys::Packet> ReceiveWithin(int fd, int deadline_ms) {
   return sys::ReceivePacket(fd, wire::kControlFrameBytesMax, false);
 }
 
+constexpr int kKeeperKillMs = 1000;
+
+// A keeper that died takes its pid 1 with it, by the end of the control socket. One that only gave
+// up this connection lives on with the sandbox, and kills the job of the connection.
+Result<> WaitForEither(int pid1) {
+  std::vector<pollfd> items = {{pid1, POLLIN, 0}};
+  BAWN_CHECK_OK(sys::Poll(&items, kKeeperKillMs));
+  return {};
+}
+
 }  // namespace
 
 Result<UniqueFd> ConnectKeeper(int sandbox_fd) { return sys::ConnectPackets(DoorOf(sandbox_fd)); }
@@ -56,6 +66,7 @@ Result<contain::Sandbox> AttachedEngine::Provision(contain::ProvisionRequest req
   sandbox.id = std::move(request.sandbox_id);
   sandbox.control = std::move(connection_);
   sandbox.pid1 = std::move(hello.fds[0]);
+  sandbox.stands = true;
   return sandbox;
 }
 
@@ -74,13 +85,15 @@ Result<> AttachedEngine::Destroy(contain::Sandbox* sandbox, int deadline_ms) {
   // The keeper knows whether the job ended; it answers at once then.
   Result<> sent =
       sys::SendPacket(sandbox->control.get(), wire::Encode(wire::ToInit(wire::KillJob{job_})));
-  if (!sent && sent.error().code == ErrorCode::kUnavailable) return {};  // all of it is gone
+  if (!sent && sent.error().code == ErrorCode::kUnavailable) {
+    return WaitForEither(sandbox->pid1.get());
+  }
   BAWN_CHECK_OK(sent);
   int64_t deadline = MonotonicNs() + int64_t{deadline_ms} * 1'000'000;
   while (true) {
     auto left = static_cast<int>((deadline - MonotonicNs()) / 1'000'000);
     sys::Packet packet = BAWN_TRY(ReceiveWithin(sandbox->control.get(), std::max(left, 0)));
-    if (packet.eof) return {};
+    if (packet.eof) return WaitForEither(sandbox->pid1.get());
     wire::FromInit frame = BAWN_TRY(wire::DecodeFromInit(packet.bytes));
     if (const auto* killed = std::get_if<wire::JobKilled>(&frame)) {
       if (killed->gone) return {};

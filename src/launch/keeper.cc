@@ -52,6 +52,7 @@ class Keeper {
   void Signal(int signal);
   void Settle();
   void Fail(std::string stage, int sys_errno, std::string text);
+  void Refused(std::string stage, int sys_errno, std::string text);
   bool OutputsEnded() const;
   void OnTree();
   void AddUsage();
@@ -67,12 +68,12 @@ class Keeper {
   Timers timers_;
   JobReport report_;
   plan::KilledBy killing_ = plan::KilledBy::kNothing;
-  int interrupts_ = 0;    // SIGINT and friends that the caller sent us
-  int interrupt_ = 0;     // the last of them
-  bool asked_ = false;    // Execute is next, or done
-  bool started_ = false;  // exec succeeded
-  bool exited_ = false;   // the main process's status is known
-  bool done_ = false;     // nothing more to wait for
+  int interrupts_ = 0;   // SIGINT and friends that the caller sent us
+  int interrupt_ = 0;    // the last of them
+  bool asked_ = false;   // Execute is next, or done
+  bool ready_ = false;   // the sandbox stands: jobs may run
+  bool exited_ = false;  // the main process's status is known
+  bool done_ = false;    // nothing more to wait for
 };
 
 Result<> Keeper::MakeStreams(contain::JobStreams* inner) {
@@ -116,6 +117,7 @@ Result<> Keeper::Start() {
   BAWN_CHECK_OK(MakeStreams(&inner));
   asked_ = true;
   AddLayers(sandbox_.layers);
+  ready_ = sandbox_.stands;
   if (sandbox_.group) timers_.tree = MonotonicNs() + contain::Cgroup::kLookMs * kMs;
   for (const wire::LayerFact& fact : sandbox_.layers) {
     if (fact.state == wire::LayerState::kHeld) continue;
@@ -139,7 +141,8 @@ Result<JobReport> Keeper::Run() {
   if (!started) {  // what the sandbox said before it ended is the better reason
     while (!done_ && OnControl()) {
     }
-    if (!done_) Fail("execute", started.error().sys_errno, started.error().message);
+    // Never asked for, so nothing ran.
+    if (!done_) Refused("execute", started.error().sys_errno, started.error().message);
   }
   while (!done_) {
     Result<> turn = Turn();
@@ -230,6 +233,7 @@ Result<> Keeper::PumpOutput() {
     }
     if ((*stream)->moved()) timers_.idle_since = MonotonicNs();
     if ((*stream)->destination_broken() && !report_.output_broken) {
+      report_.output_errno = (*stream)->destination_errno();
       report_.output_broken = true;  // as a shell's pipeline would: the run ends (E-27)
       done_ = true;
     }
@@ -259,13 +263,14 @@ Result<> Keeper::OnControl() {
 
 void Keeper::OnFrame(const wire::FromInit& frame, std::vector<UniqueFd> fds) {
   if (const auto* ready = std::get_if<wire::Ready>(&frame)) {
+    ready_ = true;
     AddLayers(ready->layers);
   } else if (const auto* failed = std::get_if<wire::SetupFailed>(&frame)) {
     Fail(failed->stage, static_cast<int>(failed->sys_errno), failed->text);
   } else if (const auto* started = std::get_if<wire::JobStarted>(&frame)) {
     OnStarted(*started, std::move(fds));
   } else if (const auto* refused = std::get_if<wire::JobFailed>(&frame)) {
-    Fail(refused->stage, static_cast<int>(refused->sys_errno), refused->text);
+    Refused(refused->stage, static_cast<int>(refused->sys_errno), refused->text);
   } else if (const auto* exited = std::get_if<wire::JobExited>(&frame)) {
     OnExited(*exited);
   } else if (const auto* killed = std::get_if<wire::TreeKilled>(&frame)) {
@@ -285,7 +290,7 @@ void Keeper::AddLayers(const std::vector<wire::LayerFact>& facts) {
 void Keeper::OnStarted(const wire::JobStarted& started, std::vector<UniqueFd> fds) {
   int64_t now = MonotonicNs();
   AddLayers(started.canaries);
-  started_ = true;
+  report_.started = true;
   timers_.setup = 0;
   timers_.idle_since = now;
   if (run_.limits.time_ms) timers_.time = now + static_cast<int64_t>(*run_.limits.time_ms) * kMs;
@@ -343,7 +348,7 @@ void Keeper::OnSignals() {
     }
     interrupts_ += 1;
     interrupt_ = signal;
-    if (interrupts_ > 1 || !started_) {
+    if (interrupts_ > 1 || !report_.started) {
       done_ = true;  // asked twice, or nothing runs yet: end it now
     } else {
       Signal(signal);
@@ -389,9 +394,20 @@ void Keeper::OnTimers(int64_t now) {
 void Keeper::Fail(std::string stage, int sys_errno, std::string text) {
   done_ = true;
   if (exited_ || !report_.failure.empty()) return;
+  report_.nothing_ran = !ready_;
+  report_.lost = true;
   report_.failure = std::move(text);
   report_.failure_stage = std::move(stage);
   report_.failure_errno = sys_errno;
+}
+
+// By the word of pid 1 the command was not executed. Without it, who knows what a job has written.
+void Keeper::Refused(std::string stage, int sys_errno, std::string text) {
+  bool first = !exited_ && report_.failure.empty();
+  Fail(std::move(stage), sys_errno, std::move(text));
+  if (!first) return;
+  report_.nothing_ran = !report_.started;
+  report_.lost = false;
 }
 
 // The outcome, once nothing can change it any more.
@@ -408,7 +424,8 @@ void Keeper::Settle() {
     outcome.hint = report_.output_broken ? "the reader of Bawn's output went away"
                                          : "ended on request before the job ended by itself";
   } else if (!report_.failure.empty()) {
-    outcome.kind = plan::OutcomeKind::kSetupFailed;
+    outcome.kind =
+        report_.nothing_ran ? plan::OutcomeKind::kSetupFailed : plan::OutcomeKind::kInterrupted;
     outcome.hint = report_.failure;
   }
 }

@@ -64,10 +64,14 @@ struct JobReport {
   bool whole_tree = false;  // the three figures are of the sandbox's control group
   plan::StreamReport out, err;
   std::vector<std::string> remaining;
-  std::string failure;  // setup_failed: stage and call; empty otherwise
+  std::string failure;  // setup_failed, interrupted: what was said; empty otherwise
   int failure_errno = 0;
   std::string failure_stage;
-  bool output_broken = false;  // the caller's output went away: 128+13
+  bool started = false;        // the command was executed behind all of its walls
+  bool lost = false;           // the sandbox never stood, or it ended before its job
+  bool nothing_ran = false;    // by the word of pid 1, or because the sandbox never stood
+  bool output_broken = false;  // the caller's output went away
+  int output_errno = 0;        // EPIPE: its reader did, 128+13; else it could not be written
   int64_t started_at_ns = 0, ended_at_ns = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,7 +19,9 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int kEndMs = 5000;
-constexpr int64_t kKillAnswerMs = 1000;  // RT-14: then the whole sandbox is killed
+constexpr int64_t kKillAnswerMs = 1000;   // RT-14: then the whole sandbox is killed
+constexpr int64_t kFirstClientMs = 5000;  // who made it connects at once, or was killed
+constexpr int64_t kFirstJobMs = 20'000;   // from there to the first job, however short keep_for is
 
 // One connection and the one job it may start. `job` is our number towards init, `own` the
 // client's.
@@ -47,6 +50,7 @@ class KeptServer {
   void Route(wire::FromInit frame, const std::vector<UniqueFd>& fds);
   void Send(Client* client, const wire::FromInit& frame, const std::vector<int>& fds = {});
   bool AnyRunning() const;
+  int64_t IdleEnd() const;
   int WaitMs(int64_t now) const;
   void OnTime(int64_t now);
   void OnTree();
@@ -60,6 +64,7 @@ class KeptServer {
   int64_t idle_since_ = 0;
   int64_t started_ = 0;
   int64_t next_look_ = 0;  // at what the control group counted
+  bool met_ = false;       // a client came
   bool ended_ = false;
 };
 
@@ -117,6 +122,7 @@ void KeptServer::OnListener() {
   if (!fd || clients_.size() + waiting_.size() >= kClientsMax) return;  // closed: refused
   auto client = std::make_unique<Client>();
   client->fd = std::move(*fd);
+  met_ = true;
   idle_since_ = MonotonicNs();
   if (!ready_) {
     waiting_.push_back(std::move(client));
@@ -145,11 +151,10 @@ void KeptServer::Route(wire::FromInit frame, const std::vector<UniqueFd>& fds) {
   if (const auto* ready = std::get_if<wire::Ready>(&frame)) {
     ready_ = *ready;
     ready_->layers.insert(ready_->layers.begin(), sandbox_.layers.begin(), sandbox_.layers.end());
-    for (auto& client : waiting_) {
-      Send(client.get(), *ready_, {sandbox_.pid1.get()});
-      clients_.push_back(std::move(client));
-    }
+    size_t at = clients_.size();
+    std::ranges::move(waiting_, std::back_inserter(clients_));
     waiting_.clear();
+    for (; at < clients_.size(); ++at) Send(clients_[at].get(), *ready_, {sandbox_.pid1.get()});
     return;
   }
   if (std::holds_alternative<wire::SetupFailed>(frame)) {
@@ -237,17 +242,30 @@ void KeptServer::Lose(Client* client) {
   client->left = true;
   client->fd.Reset();
   if (client->running) KillJob(client);
+  // The command that made it is gone before its job: nothing ran, and nobody waits for anything.
+  bool alone =
+      waiting_.empty() && std::ranges::all_of(clients_, [](const auto& one) { return one->left; });
+  if (next_job_ == 1 && alone) ended_ = true;
 }
 
 bool KeptServer::AnyRunning() const {
   return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->running; });
 }
 
+// Making it and starting its first job is no time without a job.
+int64_t KeptServer::IdleEnd() const {
+  auto keep_for = static_cast<int64_t>(kept_.keep_for_ms);
+  if (!met_) {
+    keep_for = kFirstClientMs;
+  } else if (next_job_ == 1) {
+    keep_for = std::max(keep_for, kFirstJobMs);
+  }
+  return idle_since_ + keep_for * kMs;
+}
+
 int KeptServer::WaitMs(int64_t now) const {
   int64_t next = started_ + static_cast<int64_t>(kKeptHardLimitMs) * kMs;
-  if (!AnyRunning()) {
-    next = std::min(next, idle_since_ + static_cast<int64_t>(kept_.keep_for_ms) * kMs);
-  }
+  if (!AnyRunning()) next = std::min(next, IdleEnd());
   if (sandbox_.group && AnyRunning()) next = std::min(next, next_look_);
   for (const auto& client : clients_) {
     if (client->kill_deadline != 0) next = std::min(next, client->kill_deadline);
@@ -260,7 +278,7 @@ void KeptServer::OnTime(int64_t now) {
     OnTree();
     next_look_ = now + contain::Cgroup::kLookMs * kMs;
   }
-  bool idle = !AnyRunning() && now - idle_since_ >= static_cast<int64_t>(kept_.keep_for_ms) * kMs;
+  bool idle = !AnyRunning() && now >= IdleEnd();
   bool over = now - started_ >= static_cast<int64_t>(kKeptHardLimitMs) * kMs;
   bool stuck = std::any_of(clients_.begin(), clients_.end(), [&](const auto& client) {
     return client->kill_deadline != 0 && now >= client->kill_deadline;

@@ -62,6 +62,7 @@ Result<> OutputStream::Deliver() {
   if (!done) {
     // Nobody reads (EPIPE) or the device failed: the run ends, what was kept stays.
     broken_ = true;
+    broken_errno_ = done.error().sys_errno;
     Drop();
     return {};
   }
@@ -80,6 +81,7 @@ Result<> OutputStream::Splice() {
   }
   if (!done) {
     broken_ = true;
+    broken_errno_ = done.error().sys_errno;
     return {};
   }
   if (blocked) {

@@ -38,7 +38,8 @@ class OutputStream {
   Result<> Pump();
   bool ended() const { return ended_; }  // the payload's side is closed and all is delivered
   bool blocked() const { return !pending().empty() || splice_blocked_; }
-  bool destination_broken() const { return broken_; }  // EPIPE: nobody reads the caller's output
+  bool destination_broken() const { return broken_; }
+  int destination_errno() const { return broken_errno_; }  // EPIPE: nobody reads any more
   int source() const { return options_.source.get(); }
   int destination() const { return options_.destination; }
   uint64_t total() const { return total_; }  // bytes that came so far
@@ -73,6 +74,7 @@ class OutputStream {
   uint64_t head_max_ = 0, tail_max_ = 0;
   bool ended_ = false, broken_ = false, moved_ = false, splice_blocked_ = false;
   bool can_splice_ = true;
+  int broken_errno_ = 0;
 };
 
 }  // namespace bawn::launch

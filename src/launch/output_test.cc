@@ -83,6 +83,7 @@ TEST_F(OutputTest, BrokenDestinationIsAFactAndTheLogGoesOn) {
   ASSERT_TRUE(sys::WriteAll(job.second.get(), "lost"));
   ASSERT_TRUE(stream.Pump());
   EXPECT_TRUE(stream.destination_broken());
+  EXPECT_EQ(stream.destination_errno(), EPIPE);
   job.second.Reset();
   ASSERT_TRUE(stream.Pump());
   EXPECT_TRUE(stream.ended());

@@ -1,8 +1,10 @@
 #include "publish/update_tree.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
+#include "base/text.h"
 #include "git/index_update.h"
 #include "workspace/remembered.h"
 
@@ -35,6 +37,20 @@ std::vector<Chosen> StillToDo(const Intent& intent, const review::Review& review
     }
   }
   return chosen;
+}
+
+// What could not be read now is no reason to call the act finished without it: the next command
+// takes it up again.
+Result<> CheckReadable(const Intent& intent, const review::Review& review) {
+  for (const review::Reviewed& reviewed : review.paths) {
+    const workspace::Change& change = reviewed.change;
+    bool wanted = std::ranges::any_of(
+        intent.carried, [&](const CarriedPath& one) { return one.path == change.path; });
+    if (!wanted || change.problem != "unreadable") continue;
+    return Fail(ErrorCode::kSystem, EscapeName(change.path) + ": unreadable",
+                "the commit is made; repeat the command to move the work tree, too");
+  }
+  return {};
 }
 
 Result<Applied> ApplyRest(const PublishContext& context, const Intent& intent,
@@ -84,6 +100,7 @@ Result<Applied> FinishTreeUpdate(const PublishContext& context, const Intent& in
     BAWN_CHECK_OK(Recover(ToApply(context)));
     workspace::ChangeSet set = BAWN_TRY(workspace::ReadChanges(context.dir, context.meta, {}));
     review::Review review = BAWN_TRY(review::MakeReview(set, context.meta, &context.repo, {}));
+    BAWN_CHECK_OK(CheckReadable(intent, review));
     applied = ApplyRest(context, intent, set, review);
   }
   if (!applied) return applied;

@@ -34,6 +34,7 @@ Result<std::vector<std::string>> ListJobs(int sandbox_fd) {
 Result<std::optional<StoredReceipt>> ReadReceipt(int job_fd, const std::string& job_id) {
   Result<std::string> text = sys::ReadFileAt(job_fd, kFileName, kReceiptBytesMax, sys::kUntrusted);
   if (!text && text.error().sys_errno == ENOENT) return std::nullopt;
+  if (!text && IsMomentary(text.error())) return std::unexpected(std::move(text).error());
   StoredReceipt stored;
   stored.job_id = job_id;
   Result<Json> json = text ? ParseJson(*text) : std::unexpected(text.error());

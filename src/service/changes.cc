@@ -5,16 +5,14 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "launch/keeper.h"
-#include "launch/kept.h"
 #include "record/receipts.h"
 #include "service/collect.h"
 #include "service/durable.h"
 #include "service/local.h"
 #include "service/recover.h"
 #include "service/select.h"
+#include "service/session.h"
 #include "service/worker_client.h"
-#include "sys/events.h"
 
 namespace bawn::service {
 namespace {
@@ -36,15 +34,7 @@ struct Target {
 // was reviewed and what is published. Its changes stay.
 Result<> StopLive(const workspace::StateDir& state, const workspace::SandboxMeta& meta,
                   std::vector<std::string>* notes) {
-  workspace::SandboxDir dir = BAWN_TRY(workspace::OpenSandboxDir(state, meta.id, false));
-  Result<> ended = launch::EndKept(dir.fd.get(), launch::kGoneDeadlineMs);
-  if (!ended && ended.error().code == ErrorCode::kUnavailable) return {};  // it has no keeper
-  BAWN_CHECK_OK(ended);
-  // The keeper's connection closes just before its lock does.
-  for (int attempt = 0; attempt < 200; ++attempt) {
-    if (workspace::OpenSandboxDir(state, meta.id, true)) break;
-    sys::SleepMs(10);
-  }
+  if (!BAWN_TRY(EndLive(state, meta.id))) return {};
   BAWN_CHECK_OK(RecoverInterrupted(state));
   notes->push_back(meta.name + " was live; it was stopped, its changes are kept");
   return {};
@@ -216,7 +206,9 @@ Result<std::vector<workspace::SandboxMeta>> ChooseForDiscard(const Caller& calle
     bool pending = one.meta.kept || !one.damaged.empty();
     if (one.live || !pending) continue;
     int64_t age_ms = (now - one.meta.created_at_ns) / 1'000'000;
-    bool old = !options.older_ms || age_ms >= static_cast<int64_t>(*options.older_ms);
+    // When a damaged one was made, nobody knows.
+    bool old = !options.older_ms ||
+               (one.damaged.empty() && age_ms >= static_cast<int64_t>(*options.older_ms));
     if (old) chosen.push_back(std::move(one.meta));
   }
   return chosen;

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "contain/plan_codec.h"
+#include "launch/keeper.h"
 #include "launch/kept.h"
 #include "service/durable.h"
 #include "service/recover.h"
 #include "service/root_mode.h"
 #include "service/select.h"
 #include "service/session.h"
+#include "sys/events.h"
 #include "sys/files.h"
 #include "sys/processes.h"
 #include "sys/sockets.h"
@@ -92,6 +94,23 @@ Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool p
   session.dir = BAWN_TRY(workspace::OpenSandboxDir(session.state, id, true));
   BAWN_CHECK_OK(MountAgain(options, pty, &session));
   return session;
+}
+
+Result<bool> EndLive(const workspace::StateDir& state, const std::string& id) {
+  workspace::SandboxDir dir = BAWN_TRY(workspace::OpenSandboxDir(state, id, false));
+  Result<> ended = launch::EndKept(dir.fd.get(), launch::kGoneDeadlineMs);
+  if (!ended && ended.error().code == ErrorCode::kUnavailable) return false;
+  BAWN_CHECK_OK(ended);
+  WaitForKeeper(state, id);
+  return true;
+}
+
+// The keeper's connections close just before its lock does.
+void WaitForKeeper(const workspace::StateDir& state, const std::string& id) {
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    if (workspace::OpenSandboxDir(state, id, true)) return;
+    sys::SleepMs(10);
+  }
 }
 
 Result<> StartKeeper(Session* session, const RunOptions& options) {

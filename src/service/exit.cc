@@ -45,6 +45,12 @@ void SetRefused(const launch::JobReport& report, const std::vector<std::string>&
 void SetExit(const launch::JobReport& report, const std::vector<std::string>& command,
              RunResult* result) {
   plan::Outcome& outcome = result->receipt.outcome;
+  if (report.output_broken && report.output_errno != EPIPE) {
+    result->exit_code = kFailed;
+    result->message = "the job's output could not be written (" + ErrnoName(report.output_errno) +
+                      "), so it was ended";
+    return;
+  }
   if (report.output_broken) {
     result->exit_code = kSignalBase + kSigPipe;
     return;
@@ -72,6 +78,10 @@ void SetExit(const launch::JobReport& report, const std::vector<std::string>& co
       result->message = outcome.hint;
       return;
     case plan::OutcomeKind::kInterrupted:
+      result->exit_code = kFailed;
+      result->message = "the sandbox was lost before its job ended (" +
+                        TerminalSafe(report.failure_stage) + "): " + TerminalSafe(report.failure);
+      return;
     case plan::OutcomeKind::kSetupFailed:
       SetRefused(report, command, result);
       return;

@@ -66,7 +66,8 @@ plan::Receipt MakeReceipt(const Session& session, const launch::JobReport& repor
   receipt.ended_at_ns = report.ended_at_ns;
   receipt.outcome = report.outcome;
   receipt.requested = session.level;
-  bool stood = report.outcome.kind != plan::OutcomeKind::kSetupFailed;
+  bool lost = report.outcome.kind == plan::OutcomeKind::kInterrupted && !report.started;
+  bool stood = report.outcome.kind != plan::OutcomeKind::kSetupFailed && !lost;
   receipt.obtained = stood ? session.level : plan::Level::kNone;
   receipt.downgrade_reason = stood ? session.downgrade_reason : report.failure;
   receipt.layers = report.layers;

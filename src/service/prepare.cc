@@ -257,6 +257,9 @@ Result<> DropSandbox(Session* session, const std::string& id) {
   const std::string& common_dir = session->opened.meta.common_dir;
   if (!common_dir.empty()) BAWN_CHECK_OK(workspace::UnpinBase(common_dir, id));
   if (session->dir.fd.valid()) {
+    // Control groups before their record, which goes with the directory.
+    session->group.reset();
+    BAWN_CHECK_OK(RemoveRuntimeParts(session->dir, true));
     BAWN_CHECK_OK(workspace::RemoveSandboxDir(session->state, std::move(session->dir)));
   }
   BAWN_CHECK_OK(workspace::RemoveHalves(session->state, id));

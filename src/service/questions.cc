@@ -65,16 +65,19 @@ Json Summary(const workspace::ListedSandbox& one) {
 }
 
 // Adds the figures of the newest receipt: what changed, how it ended.
-void AddReceipt(const workspace::StateDir& state, const std::string& id, Json* summary) {
+Result<> AddReceipt(const workspace::StateDir& state, const std::string& id, Json* summary) {
   Result<workspace::SandboxDir> dir = workspace::OpenSandboxDir(state, id, false);
-  if (!dir) return;
-  Result<std::vector<record::StoredReceipt>> receipts = record::ReadReceipts(dir->fd.get());
-  const record::StoredReceipt* newest = receipts ? Newest(*receipts) : nullptr;
-  if (newest == nullptr) return;
+  if (!dir && dir.error().code == ErrorCode::kNotFound) return {};  // it has just gone
+  if (!dir) return std::unexpected(std::move(dir).error());
+  std::vector<record::StoredReceipt> receipts = BAWN_TRY(record::ReadReceipts(dir->fd.get()));
+  const record::StoredReceipt* newest = Newest(receipts);
+  if (newest == nullptr) return {};
+  if (!newest->damaged.empty()) return Fail(ErrorCode::kInternal, newest->damaged);
   JsonObject& object = *summary->AsObject();
   for (const char* member : {"outcome", "workspace"}) {
     if (const Json* value = newest->json.Get(member)) object[member] = *value;
   }
+  return {};
 }
 
 }  // namespace
@@ -96,7 +99,11 @@ Result<Json> LocalBawn::List(const std::string& workspace_dir, bool everywhere) 
     bool matters = one.meta.kept || one.live || !one.damaged.empty();
     if (!here || !matters) continue;
     Json summary = Summary(one);
-    AddReceipt(state, one.meta.id, &summary);
+    Result<> added = AddReceipt(state, one.meta.id, &summary);
+    if (!added) {
+      recovered.push_back(one.meta.name + ": its receipts cannot be read, so how it ended is not " +
+                          "shown: " + added.error().message);
+    }
     sandboxes.push_back(std::move(summary));
   }
   JsonObject answer;
@@ -114,7 +121,14 @@ Result<Json> LocalBawn::Show(const SandboxSelector& sandbox) {
   answer["durable"] = found.meta.kept ? DurableState(found.dir) : "none";
   JsonArray receipts, own;  // Bawn's own come last
   for (record::StoredReceipt& one : found.receipts) {
-    (IsCollectJob(one.json) ? own : receipts).push_back(std::move(one.json));
+    if (one.damaged.empty()) {
+      (IsCollectJob(one.json) ? own : receipts).push_back(std::move(one.json));
+    } else {
+      JsonObject damaged;
+      damaged["job_id"] = one.job_id;
+      damaged["damaged"] = TerminalSafe(one.damaged);
+      receipts.emplace_back(std::move(damaged));
+    }
   }
   for (Json& one : own) receipts.push_back(std::move(one));
   answer["receipts"] = std::move(receipts);

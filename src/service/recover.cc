@@ -54,13 +54,15 @@ Result<std::string> EndByState(const workspace::SandboxDir& dir, workspace::Sand
   if (meta.state == "live" && jobs.empty()) line.clear();
   bool open = meta.state == "running" || meta.state == "live";
   if (!open && (!meta.ephemeral || jobs.empty())) return line;
-  if (meta.state == "running") meta.kept = !meta.ephemeral;  // it may have written
+  // It may have written; in a live one, after the last job that could say what changed.
+  if (meta.state == "running" || !jobs.empty()) meta.kept = !meta.ephemeral;
   meta.state = jobs.empty() ? "ended" : "interrupted";
   BAWN_CHECK_OK(workspace::WriteMeta(dir, meta, false));
   return line;
 }
 
-// Files that were being written (sys::WriteFileAtomic): in the sandbox's directory and its jobs'.
+// Files that were being written (sys::WriteFileAtomic): in the sandbox's directory, its jobs' and
+// what applies replaced.
 Result<> RemoveTemporaries(int directory) {
   for (const sys::DirEntry& entry : BAWN_TRY(sys::ListDir(directory))) {
     if (entry.name.starts_with(".tmp_")) BAWN_CHECK_OK(sys::Unlinkat(directory, entry.name));
@@ -70,10 +72,14 @@ Result<> RemoveTemporaries(int directory) {
 
 Result<> RemoveAllTemporaries(const workspace::SandboxDir& dir) {
   BAWN_CHECK_OK(RemoveTemporaries(dir.fd.get()));
-  UniqueFd jobs = BAWN_TRY(sys::OpenDir(dir.fd.get(), "jobs", sys::kUntrusted));
-  for (const sys::DirEntry& job : BAWN_TRY(sys::ListDir(jobs.get()))) {
-    UniqueFd one = BAWN_TRY(sys::OpenDir(jobs.get(), job.name, sys::kUntrusted));
-    BAWN_CHECK_OK(RemoveTemporaries(one.get()));
+  for (const char* name : {"jobs", "journal"}) {
+    Result<UniqueFd> all = sys::OpenDir(dir.fd.get(), name, sys::kUntrusted);
+    if (!all && all.error().sys_errno == ENOENT) continue;
+    if (!all) return std::unexpected(std::move(all).error());
+    for (const sys::DirEntry& entry : BAWN_TRY(sys::ListDir(all->get()))) {
+      UniqueFd one = BAWN_TRY(sys::OpenDir(all->get(), entry.name, sys::kUntrusted));
+      BAWN_CHECK_OK(RemoveTemporaries(one.get()));
+    }
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // `bawn run`: the life of one run, as ARCHITECTURE.md tells it.
 #include <utility>
 
+#include "launch/kept.h"
 #include "service/local.h"
 #include "service/recover.h"
 #include "service/session.h"
@@ -18,8 +19,10 @@ bool WantsPty(const RunOptions& options) {
 // Nothing ran; what is left must not stay half-done. When this fails, the marker stays: the next
 // command tries again and says so.
 void CleanAfterFailure(const RunOptions& options, Session* session) {
-  if (session->attached) return;  // its keeper has it
-  if (options.in_sandbox.empty()) {
+  bool made_here = options.in_sandbox.empty();
+  if (session->attached && !made_here) return;  // its keeper has it
+  if (session->attached && !EndLive(session->state, session->dir.id)) return;
+  if (made_here) {
     (void)DropSandbox(session, std::string(session->dir.id));
     return;
   }
@@ -27,6 +30,17 @@ void CleanAfterFailure(const RunOptions& options, Session* session) {
   bool clean = workspace::WriteMeta(session->dir, session->opened.meta, false) &&
                RemoveRuntimeParts(session->dir, true);
   if (clean) (void)workspace::Unmark(session->state, session->dir.id);
+}
+
+// A live sandbox that this run lost is recovered with the others' interruptions, as soon as its
+// keeper is gone. What this run made ends with it; another's may have outlived the connection.
+void EndLost(const RunOptions& options, Session* session) {
+  bool made_here = options.in_sandbox.empty();
+  Result<bool> ended = made_here ? EndLive(session->state, session->dir.id) : Result<bool>(false);
+  if (ended && !*ended && !launch::ConnectKeeper(session->dir.fd.get())) {
+    WaitForKeeper(session->state, session->dir.id);
+  }
+  session->marker.Reset();
 }
 
 }  // namespace
@@ -43,7 +57,9 @@ Result<RunResult> LocalBawn::Run(const RunOptions& options, const Notice& notice
     CleanAfterFailure(options, &session);
     return std::unexpected(report.error());
   }
+  bool lost = session.attached && report->lost;
   Result<RunResult> result = FinishSession(&session, options, *report);
+  if (lost) EndLost(options, &session);
   if (result && options.status_fd) AnnounceEnd(session, *result, *options.status_fd);
   // Others' interruptions are cleaned after this run's own work, off its path.
   Result<std::vector<std::string>> recovered = RecoverInterrupted(session.state);

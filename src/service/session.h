@@ -57,6 +57,10 @@ Result<Session> ContinueSession(Caller caller, const RunOptions& options, bool p
 Result<> StartKeeper(Session* session, const RunOptions& options);
 // Every decision of the run beside its receipt, for `bawn why`.
 Result<> WriteDecisions(const Session& session);
+// Ends a live sandbox and waits for its keeper. False: it has none.
+Result<bool> EndLive(const workspace::StateDir& state, const std::string& id);
+// Until a keeper that is ending has let go of the sandbox's lock; at most two seconds.
+void WaitForKeeper(const workspace::StateDir& state, const std::string& id);
 Result<launch::JobReport> ExecuteSession(Session* session, const RunOptions& options);
 void AnnounceEnd(const Session& session, const RunResult& result, int status_fd);
 Result<RunResult> FinishSession(Session* session, const RunOptions& options,

@@ -97,6 +97,13 @@ Result<> CloseFrom(unsigned first) {
   return {};
 }
 
+void WaitToBeKilled(pid_t parent) {
+  // Cannot fail; the parent may be gone before it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  while (getppid() == parent) pause();
+  _exit(0);
+}
+
 Error ExecFd(int fd, const std::vector<std::string>& argv, const std::vector<std::string>& envp) {
   std::vector<char*> arguments = Pointers(argv);
   std::vector<char*> environment = Pointers(envp);

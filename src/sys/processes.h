@@ -43,6 +43,9 @@ Result<Exit> WaitPidfd(int pidfd, bool wait, bool* ended);
 
 Result<> Unshare(uint64_t flags);
 Result<> CloseFrom(unsigned first);  // close_range(first, ~0)
+// For a child that only is there, until it is killed: by its parent, or with it. A parent that was
+// killed before it could would leave it behind, and every lock that it inherited.
+[[noreturn]] void WaitToBeKilled(pid_t parent);
 // Replaces the process by the program behind `fd` (execveat, AT_EMPTY_PATH). Returns on failure.
 Error ExecFd(int fd, const std::vector<std::string>& argv, const std::vector<std::string>& envp);
 

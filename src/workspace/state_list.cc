@@ -16,14 +16,19 @@ Result<> TryLock(const SandboxDir& dir) {
   return sys::Flock(lock.get(), sys::LockKind::kExclusiveNonBlocking);
 }
 
-ListedSandbox Look(const SandboxDir& dir) {
+// Damaged is what a record is, not what could not be read for want of a descriptor: that is told,
+// for `discard` would take it for old and act on it, and @last would mean another one.
+Result<ListedSandbox> Look(const SandboxDir& dir) {
   ListedSandbox listed;
   Result<> locked = TryLock(dir);
+  if (!locked && IsMomentary(locked.error())) return std::unexpected(std::move(locked).error());
   listed.live = !locked && locked.error().code == ErrorCode::kConflict;
   if (!locked && !listed.live) listed.damaged = locked.error().message;
   Result<SandboxMeta> meta = ReadMeta(dir);
   if (meta) {
     listed.meta = *std::move(meta);
+  } else if (IsMomentary(meta.error())) {
+    return std::unexpected(std::move(meta).error());
   } else {
     listed.damaged = meta.error().message;
     listed.meta.id = dir.id;
@@ -53,7 +58,9 @@ Result<std::vector<ListedSandbox>> ListSandboxes(const StateDir& state) {
     if (!IsId(entry.name, "sb_")) continue;
     Result<SandboxDir> dir = OpenSandboxDir(state, entry.name, false);
     if (dir) {
-      list.push_back(Look(*dir));
+      list.push_back(BAWN_TRY(Look(*dir)));
+    } else if (IsMomentary(dir.error())) {
+      return std::unexpected(std::move(dir).error());
     } else if (dir.error().code != ErrorCode::kNotFound) {  // kNotFound: removed meanwhile
       ListedSandbox listed;
       listed.meta.id = entry.name;

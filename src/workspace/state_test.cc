@@ -1,5 +1,9 @@
 #include "workspace/state.h"
 
+#include <sys/resource.h>
+
+#include <cerrno>
+
 #include "base/ids.h"
 #include "sys/files.h"
 #include "sys/processes.h"
@@ -177,6 +181,26 @@ TEST_F(StateTest, ListShowsLiveEndedAndDamaged) {
     EXPECT_EQ(listed.damaged.empty(), listed.meta.id == live.id || listed.meta.id == ended.id);
     EXPECT_EQ(listed.meta.name.empty(), listed.meta.id == damaged.id);
   }
+}
+
+TEST_F(StateTest, WhatCannotBeReadAtThatMomentIsNotDamaged) {
+  StateDir state = Open();
+  SandboxDir dir = std::move(*CreateSandboxDir(state, NewId("sb_")));
+  ASSERT_TRUE(WriteMeta(dir, Sample(dir.id), false));
+  dir.lock.Reset();
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  int failed = 0;
+  for (rlim_t most = 3; most < 64; ++most) {  // each descriptor that it takes, one after the other
+    rlimit few = {most, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    Result<std::vector<ListedSandbox>> list = ListSandboxes(state);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    failed += list ? 0 : 1;
+    if (!list) EXPECT_EQ(list.error().sys_errno, EMFILE);
+    if (list) EXPECT_TRUE(list->at(0).damaged.empty()) << list->at(0).damaged;
+  }
+  EXPECT_GT(failed, 2);
 }
 
 TEST_F(StateTest, ListingNeverLooksLikeAHolder) {

@@ -49,6 +49,8 @@ static FILE* record;
 static char wanted_path[kPathMax];
 static int wanted_call = -1, wanted_occurrence, action_errno;
 static bool kills, hit;
+static bool
+    began; /* the command's exec: what this program's own child did before is no call of it */
 
 static void die(const char* what) {
   fprintf(stderr, "inject: %s: %s\n", what, strerror(errno));
@@ -104,6 +106,7 @@ static void note_start(struct process* process, int call) {
 
 static void on_entry(struct process* process, const struct __ptrace_syscall_info* info) {
   process->inside = true;
+  if (!began) return;
   if (info->arch != AUDIT_ARCH_X86_64 || info->entry.nr >= kCallsMax) return;
   int call = (int)info->entry.nr;
   int occurrence = process->counts[call]++;
@@ -180,6 +183,7 @@ static void on_stop(struct process* process, int status) {
     on_fork(process);
   } else if (event == PTRACE_EVENT_EXEC) {
     process->own = false;
+    began = true;
   } else if (event == PTRACE_EVENT_STOP) {
     if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
       ptrace(PTRACE_LISTEN, process->pid, NULL, NULL);
@@ -221,9 +225,22 @@ static pid_t start(char** argv) {
   return pid;
 }
 
-/* Until every process has ended, so that what the command leaves running is watched too; the
- * command's own status is the answer as soon as it is there (written to the report). */
-static int follow(pid_t root) {
+/* Once when the command has ended, and again when all of its processes have. By rename: a reader
+ * never sees half of it. */
+static void write_report(const char* path, int status) {
+  char unfinished[512];
+  if (!path) return;
+  snprintf(unfinished, sizeof unfinished, "%s.new", path);
+  FILE* file = fopen(unfinished, "we");
+  if (!file) die(unfinished);
+  int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  fprintf(file, "%s %d\n", hit ? "hit" : "missed", code);
+  fclose(file);
+  if (rename(unfinished, path) < 0) die(path);
+}
+
+/* Until every process has ended, so that what the command leaves running is watched too. */
+static int follow(pid_t root, const char* report) {
   int answer = -1, status = 0;
   while (true) {
     pid_t pid = waitpid(-1, &status, __WALL);
@@ -235,7 +252,9 @@ static int follow(pid_t root) {
       continue;
     }
     process->pid = 0;
-    if (pid == root) answer = status;
+    if (pid != root) continue;
+    answer = status;
+    write_report(report, answer);
   }
 }
 
@@ -272,14 +291,9 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: inject --record FILE | --at POINT --report FILE -- COMMAND...\n");
     return 120;
   }
-  int status = follow(start(argv + at + 1));
+  int status = follow(start(argv + at + 1), report);
   if (record) fclose(record);
-  if (report) {
-    FILE* file = fopen(report, "we");
-    if (!file) die(report);
-    fprintf(file, "%s\n", hit ? "hit" : "missed");
-    fclose(file);
-  }
+  write_report(report, status);
   if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
   return WEXITSTATUS(status);
 }

@@ -115,11 +115,19 @@ def is_empty(path):
         return False
 
 
+def owner_of(path):
+    try:
+        return os.stat(path).st_uid
+    except OSError:
+        return None
+
+
 def left_cgroups(before):
     """Control groups are the machine's: somebody else's run may have some, with processes in them.
-    No process of the test is left here, so ours are empty."""
+    No process of the test is left here, so ours are empty, and its user made them."""
     for _ in range(30):
-        new = {path for path in cgroups() - before.cgroups if is_empty(path)}
+        new = {path for path in cgroups() - before.cgroups
+               if is_empty(path) and owner_of(path) == before.uid}
         if not new:
             return []
         time.sleep(0.1)

@@ -59,6 +59,19 @@ def descendants(root=None):
     return found
 
 
+def traced(tracer):
+    """Pids that `tracer` traces, whoever their parent is by now."""
+    found = []
+    for pid in all_pids():
+        try:
+            with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+                if f"\nTracerPid:\t{tracer}\n" in file.read():
+                    found.append(pid)
+        except OSError:
+            pass  # it has just ended
+    return found
+
+
 def reap():
     """Collects whatever children have ended."""
     try:

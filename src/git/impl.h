@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_fd.h"
 #include "git/attributes.h"
 #include "git/convert.h"
 #include "git/ignore.h"
@@ -36,7 +35,6 @@ using ConfigHandle = Handle<git_config, git_config_free>;
 using ReferenceHandle = Handle<git_reference, git_reference_free>;
 using TreeHandle = Handle<git_tree, git_tree_free>;
 using CommitHandle = Handle<git_commit, git_commit_free>;
-using PackbuilderHandle = Handle<git_packbuilder, git_packbuilder_free>;
 
 inline constexpr uint64_t kRuleFileBytesMax = 100 << 20;  // git's limit of an attributes file
 
@@ -69,7 +67,6 @@ struct UserRules {
 struct Repo::Impl {
   std::string git_dir;
   std::string common_dir;
-  UniqueFd overrides;  // of AddOverrides(); outlives the handles below
   RepositoryHandle repository;
   OdbHandle odb;
   ConfigHandle config;
@@ -82,6 +79,8 @@ struct Repo::Impl {
   Result<OdbObjectHandle> Read(const Oid& oid, git_object_t kind);
   Result<TreeHandle> Tree(const Oid& oid);
   Result<git_oid> Collect(git_object_t kind, std::string_view bytes);
+  Result<> FillPack(int directory);  // all that was collected, in that order
+  Result<int> CompressionLevel();
 
   Result<> UseBase(const Oid& commit);
   Result<const UserRules*> User();

@@ -180,6 +180,7 @@ Result<> Ftruncate(int fd, uint64_t size) {
 Result<> Fsync(int fd) {
   return Check(Retry([&] { return fsync(fd); }), "fsync", "");
 }
+void StartWriting(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
 Result<> Syncfs(int fd) {
   return Check(Retry([&] { return syncfs(fd); }), "syncfs", "");
 }

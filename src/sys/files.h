@@ -75,6 +75,8 @@ Result<> Fchownat(int dirfd, std::string_view path, uint32_t uid, uint32_t gid, 
 Result<> Utimensat(int dirfd, std::string_view path, int64_t mtime_ns, int flags);
 Result<> Ftruncate(int fd, uint64_t size);
 Result<> Fsync(int fd);
+// Starts to write a file back without waiting; a hint, so a failure says nothing.
+void StartWriting(int fd);
 Result<> Syncfs(int fd);
 
 // flock(2). kNonBlocking gives kConflict when another holder has it.

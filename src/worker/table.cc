@@ -19,13 +19,16 @@ struct Row {
   std::string_view op;
   Result<Json> (*handler)(Session&);
   Lock lock;
+  // Where it ended the sandbox, the caller removes the changes, after the answer: the marker stays
+  // for him, or for the next command.
+  bool removed_later = false;
 };
 
 constexpr std::array<Row, 5> kTable = {{
     {"changes", RunChanges, Lock::kIfFree},
     {"diff", RunDiff, Lock::kIfFree},
-    {"publish", RunPublish, Lock::kRequired},
-    {"apply", RunApply, Lock::kRequired},
+    {"publish", RunPublish, Lock::kRequired, true},
+    {"apply", RunApply, Lock::kRequired, true},
     {"discard", RunDiscard, Lock::kRequired},
 }};
 
@@ -88,7 +91,7 @@ Result<> OpenSandbox(Session& session, Lock lock) {
 
 // The act is over, carried out or not. What its end left undone is done here, or by the next
 // command: then the marker stays.
-Result<> Settle(Session& session) {
+Result<> Settle(Session& session, bool removed_later) {
   if (!session.marker.valid()) return {};
   if (session.dir.fd.valid()) {  // discard of a damaged one has taken it away
     // As it is on disk: a write whose fsync failed has been made.
@@ -96,6 +99,8 @@ Result<> Settle(Session& session) {
     if (!meta && meta.error().sys_errno != 0) return std::unexpected(std::move(meta).error());
     bool ended = meta && workspace::IsEnded(meta->state);
     if (ended) BAWN_CHECK_OK(workspace::EndChanges(session.dir, *meta));
+    if (ended && removed_later) return {};
+    if (ended) BAWN_CHECK_OK(workspace::RemoveEnded(session.dir));
   }
   std::string id = BAWN_TRY(TextMember(session.request, "sandbox"));
   return workspace::Unmark(session.state, id);
@@ -125,7 +130,7 @@ Result<Json> Serve(Session& session) {
   BAWN_CHECK_OK(OpenSandbox(session, row->lock));
   BAWN_CHECK_OK(RaiseWalls(session));
   Result<Json> handled = row->handler(session);
-  Result<> settled = Settle(session);
+  Result<> settled = Settle(session, handled && row->removed_later);
   if (handled && !settled) return std::unexpected(std::move(settled).error());
   Json answer = BAWN_TRY(std::move(handled));
   if (JsonObject* object = answer.AsObject()) (*object)["confined"] = ToJson(session.confined);

@@ -17,6 +17,7 @@
 #include "git/attributes.h"
 #include "git/convert.h"
 #include "git/ignore.h"
+#include "git/pack_file.h"
 #include "git/repo.h"
 
 namespace bawn::git {
@@ -47,6 +48,8 @@ std::unexpected<Error> FailGit(int code, std::string_view what);
 Result<git_oid> ParseOid(std::string_view hex);
 Oid OidText(const git_oid& oid);
 
+using AttributeValues = std::map<std::string, AttributeValue>;
+
 // Rule files of one commit, by directory ("" is the top).
 struct BaseRules {
   Oid commit;
@@ -55,6 +58,7 @@ struct BaseRules {
   std::map<std::string, AttributeFile, std::less<>> attributes;
   std::map<std::string, IgnoreFile, std::less<>> ignores;
   std::map<std::string, bool, std::less<>> directory_ignored;
+  std::optional<std::pair<std::string, AttributeValues>> last;  // of the last path asked about
 };
 
 struct UserRules {
@@ -79,6 +83,8 @@ struct Repo::Impl {
   Result<OdbObjectHandle> Read(const Oid& oid, git_object_t kind);
   Result<TreeHandle> Tree(const Oid& oid);
   Result<git_oid> Collect(git_object_t kind, std::string_view bytes);
+  Result<> CollectAs(const git_oid& oid, git_object_t kind, std::string_view bytes);
+  Result<PackObject> FromMemory(const git_oid& oid);
   Result<> FillPack(int directory);  // all that was collected, in that order
   Result<int> CompressionLevel();
 
@@ -90,8 +96,7 @@ struct Repo::Impl {
   Result<std::string> RuleFile(std::string_view directory, std::string_view name);
   Result<const AttributeFile*> AttributesIn(std::string_view directory);
   Result<const IgnoreFile*> IgnoresIn(std::string_view directory);
-  Result<std::map<std::string, AttributeValue>> Attributes(const Oid& commit,
-                                                           std::string_view path);
+  Result<const AttributeValues*> Attributes(const Oid& commit, std::string_view path);
   Result<bool> PathIgnored(std::string_view path, bool is_directory);
   Result<bool> DirectoryIgnored(std::string_view directory);
   Result<TextRules> TextRulesOf(const Oid& commit, std::string_view path);

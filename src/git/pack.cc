@@ -77,15 +77,24 @@ ObjectKind FromGitKind(git_object_t kind) {
 
 Result<git_oid> Repo::Impl::Collect(git_object_t kind, std::string_view bytes) {
   git_oid oid;
-  int code = git_odb_hash(&oid, bytes.data(), bytes.size(), kind);
+  const int code = git_odb_hash(&oid, bytes.data(), bytes.size(), kind);
   if (code < 0) return FailGit(code, "hash an object");
+  BAWN_CHECK_OK(CollectAs(oid, kind, bytes));
+  return oid;
+}
+
+Result<> Repo::Impl::CollectAs(const git_oid& oid, git_object_t kind, std::string_view bytes) {
   // No refresh: looking through the pack directory again for each new object would cost more than
   // storing an object twice.
-  if (git_odb_exists_ext(odb.get(), &oid, GIT_ODB_LOOKUP_NO_REFRESH) == 1) return oid;
-  code = collected->write(collected, &oid, bytes.data(), bytes.size(), kind);
+  if (git_odb_exists_ext(odb.get(), &oid, GIT_ODB_LOOKUP_NO_REFRESH) == 1) return {};
+  const int code = collected->write(collected, &oid, bytes.data(), bytes.size(), kind);
   if (code < 0) return FailGit(code, "keep object " + OidText(oid));
   collected_oids.push_back(oid);
-  return oid;
+  return {};
+}
+
+Result<> Repo::AddHashedBlob(const Oid& oid, std::string_view bytes) {
+  return impl_->CollectAs(BAWN_TRY(ParseOid(oid)), GIT_OBJECT_BLOB, bytes);
 }
 
 Result<Oid> Repo::AddObject(ObjectKind kind, std::string_view bytes) {
@@ -167,21 +176,37 @@ Result<> MoveIntoPlace(int objects, const std::string& name) {
 
 }  // namespace
 
+// From the memory itself: the object database would hash what was hashed to get there. Freed by
+// whoever asks.
+Result<PackObject> Repo::Impl::FromMemory(const git_oid& oid) {
+  void* bytes = nullptr;
+  size_t size = 0;
+  git_object_t kind = GIT_OBJECT_INVALID;
+  const int code = collected->read(&bytes, &size, &kind, collected, &oid);
+  if (code < 0) return FailGit(code, "pack object " + OidText(oid));
+  return PackObject{FromGitKind(kind),
+                    {reinterpret_cast<const char*>(oid.id), GIT_OID_RAWSZ},
+                    {static_cast<const char*>(bytes), size}};
+}
+
 Result<> Repo::Impl::FillPack(int directory) {
+  constexpr size_t kBatchBytes = 2 << 20;  // enough for two threads to share
   const int level = BAWN_TRY(CompressionLevel());
   PackFile pack =
       BAWN_TRY(PackFile::Create(directory, static_cast<uint32_t>(collected_oids.size()), level));
-  for (const git_oid& oid : collected_oids) {
-    void* bytes = nullptr;
-    size_t size = 0;
-    git_object_t kind = GIT_OBJECT_INVALID;
-    // From the memory itself: the object database would hash what was hashed to get there.
-    const int code = collected->read(&bytes, &size, &kind, collected, &oid);
-    if (code < 0) return FailGit(code, "pack object " + OidText(oid));
-    const Defer free([&] { git_odb_backend_data_free(collected, bytes); });
-    BAWN_CHECK_OK(pack.Add(FromGitKind(kind),
-                           {reinterpret_cast<const char*>(oid.id), GIT_OID_RAWSZ},
-                           {static_cast<const char*>(bytes), size}));
+  size_t at = 0;
+  while (at < collected_oids.size()) {
+    std::vector<PackObject> batch;
+    const Defer free([&] {
+      for (PackObject& one : batch) {
+        git_odb_backend_data_free(collected, const_cast<char*>(one.bytes.data()));  // NOLINT
+      }
+    });
+    for (size_t bytes = 0; at < collected_oids.size() && bytes < kBatchBytes; ++at) {
+      batch.push_back(BAWN_TRY(FromMemory(collected_oids[at])));
+      bytes += batch.back().bytes.size();
+    }
+    BAWN_CHECK_OK(pack.Add(batch));
   }
   return pack.Finish();
 }

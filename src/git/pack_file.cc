@@ -1,9 +1,11 @@
 #include "git/pack_file.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/text.h"
@@ -53,11 +55,8 @@ struct PackFile::Deflater {
   Deflater& operator=(const Deflater&) = delete;
   ~Deflater() { deflateEnd(&stream); }
 
-  // One zlib stream; valid until the next call. zlib takes 32 bits of a size at once.
-  Result<std::string_view> Run(std::string_view bytes) {
-    if (bytes.size() > kObjectBytesMax) {
-      return Fail(ErrorCode::kResourceExhausted, "an object of more than 2 GiB");
-    }
+  // One zlib stream; valid until the next call.
+  std::string_view Run(std::string_view bytes) {
     BAWN_ASSERT(deflateReset(&stream) == Z_OK);
     out.resize(std::max<size_t>(out.size(), deflateBound(&stream, bytes.size())));
     stream.next_in = const_cast<Bytef*>(Bytes(bytes));  // NOLINT: zlib only reads it
@@ -65,7 +64,12 @@ struct PackFile::Deflater {
     stream.next_out = reinterpret_cast<Bytef*>(out.data());
     stream.avail_out = static_cast<uInt>(out.size());
     BAWN_ASSERT(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-    return std::string_view(out.data(), stream.total_out);
+    return {out.data(), stream.total_out};
+  }
+
+  // Every second object of the batch.
+  void Share(const std::vector<PackObject>& batch, size_t first, std::vector<std::string>& into) {
+    for (size_t i = first; i < batch.size(); i += 2) into[i] = Run(batch[i].bytes);
   }
 };
 
@@ -78,7 +82,7 @@ Result<PackFile> PackFile::Create(int directory, uint32_t count, int level) {
   PackFile file;
   file.directory_ = directory;
   file.expected_ = count;
-  file.deflater_ = std::make_unique<Deflater>(level);
+  for (auto& one : file.deflaters_) one = std::make_unique<Deflater>(level);
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   file.pack_ = BAWN_TRY(sys::Openat2(directory, kUnnamed[0], kFlags, kMode));
   std::string header = "PACK";
@@ -101,13 +105,35 @@ Result<> PackFile::Flush() {
   return {};
 }
 
-Result<> PackFile::Add(ObjectKind kind, std::string_view oid, std::string_view bytes) {
-  BAWN_ASSERT(oid.size() == Sha1::kBytes);
-  const std::string header = EntryHeader(kind, bytes.size());
-  const std::string_view deflated = BAWN_TRY(deflater_->Run(bytes));
+Result<> PackFile::Add(const std::vector<PackObject>& batch) {
+  for (const PackObject& object : batch) {  // zlib takes 32 bits of a size at once
+    if (object.bytes.size() > kObjectBytesMax) {
+      return Fail(ErrorCode::kResourceExhausted, "an object of more than 2 GiB");
+    }
+  }
+  std::vector<std::string> deflated(batch.size());
+  std::function<void()> second = [&] { deflaters_[1]->Share(batch, 1, deflated); };
+  pthread_t thread = {};
+  const bool started = pthread_create(
+                           &thread, nullptr,
+                           [](void* work) -> void* {
+                             (*static_cast<std::function<void()>*>(work))();
+                             return nullptr;
+                           },
+                           &second) == 0;
+  deflaters_[0]->Share(batch, 0, deflated);
+  if (!started) second();
+  if (started) BAWN_ASSERT(pthread_join(thread, nullptr) == 0);
+  for (size_t i = 0; i < batch.size(); ++i) BAWN_CHECK_OK(AddOne(batch[i], deflated[i]));
+  return {};
+}
+
+Result<> PackFile::AddOne(const PackObject& object, std::string_view deflated) {
+  BAWN_ASSERT(object.oid.size() == Sha1::kBytes);
+  const std::string header = EntryHeader(object.kind, object.bytes.size());
   uLong crc = crc32(0, Bytes(header), static_cast<uInt>(header.size()));
   crc = crc32(crc, Bytes(deflated), static_cast<uInt>(deflated.size()));
-  rows_.push_back({std::string(oid), static_cast<uint32_t>(crc), written_});
+  rows_.push_back({std::string(object.oid), static_cast<uint32_t>(crc), written_});
   BAWN_CHECK_OK(Write(header));
   return Write(deflated);
 }

@@ -17,6 +17,12 @@
 
 namespace bawn::git {
 
+struct PackObject {
+  ObjectKind kind = ObjectKind::kBlob;
+  std::string_view oid;  // the 20 raw bytes of its name
+  std::string_view bytes;
+};
+
 class PackFile {
  public:
   // In `directory`, where nobody else writes. `level` is zlib's, -1 to 9; `count` objects follow.
@@ -25,8 +31,8 @@ class PackFile {
   PackFile& operator=(PackFile&&) noexcept;
   ~PackFile();
 
-  // `oid` is the 20 raw bytes of the object's name. No object twice.
-  Result<> Add(ObjectKind kind, std::string_view oid, std::string_view bytes);
+  // Two threads deflate them, where a second one may start. No object twice.
+  Result<> Add(const std::vector<PackObject>& batch);
   // Both files complete and on disk: pack-<checksum>.pack and .idx in the directory.
   Result<> Finish();
 
@@ -38,6 +44,7 @@ class PackFile {
   };
   struct Deflater;
   PackFile();
+  Result<> AddOne(const PackObject& object, std::string_view deflated);
   Result<> Write(std::string_view bytes);
   Result<> Flush();
   std::string Index(std::string_view pack_checksum);
@@ -45,7 +52,7 @@ class PackFile {
   int directory_ = -1;
   uint32_t expected_ = 0;
   UniqueFd pack_;
-  std::unique_ptr<Deflater> deflater_;
+  std::unique_ptr<Deflater> deflaters_[2];
   Sha1 sha_;
   std::string buffer_;  // not yet written
   uint64_t written_ = 0;

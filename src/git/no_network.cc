@@ -9,7 +9,7 @@
 extern "C" {
 
 // libgit2 declares these in headers that it does not install.
-// NOLINTBEGIN(readability-identifier-naming,misc-use-internal-linkage)
+// NOLINTBEGIN(readability-identifier-naming,misc-use-internal-linkage,bugprone-reserved-identifier)
 bool git_http__expect_continue = false;
 bool git_smart__ofs_delta_enabled = true;
 int git_transport_ssh_global_init();
@@ -27,6 +27,6 @@ int git_transport_new(git_transport** out, git_remote* /*owner*/, const char* /*
   git_error_set_str(GIT_ERROR_NET, "no transport is built in");
   return -1;
 }
-// NOLINTEND(readability-identifier-naming,misc-use-internal-linkage)
+// NOLINTEND(readability-identifier-naming,misc-use-internal-linkage,bugprone-reserved-identifier)
 
 }  // extern "C"

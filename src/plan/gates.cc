@@ -118,18 +118,17 @@ class Table {
 
   // Under what a path must have for the pattern to match, so that few are tried for each path.
   void File(Glob glob) {
-    const std::string first = glob.components.front();
+    const std::string& first = glob.components.front();
+    const bool one_name = !glob.directory && glob.components.size() == 1;
+    std::vector<Glob>* place = &others_;
     if (first.find('*') == std::string::npos) {
-      by_first_component_[first].push_back(std::move(glob));
-    } else if (glob.directory || glob.components.size() > 1) {
-      others_.push_back(std::move(glob));
-    } else if (first.front() != '*') {
-      by_first_byte_[Byte(first.front())].push_back(std::move(glob));
-    } else if (first.back() != '*') {
-      by_last_byte_[Byte(first.back())].push_back(std::move(glob));
-    } else {
-      others_.push_back(std::move(glob));
+      place = &by_first_component_[first];
+    } else if (one_name && first.front() != '*') {
+      place = &by_first_byte_[Byte(first.front())];
+    } else if (one_name && first.back() != '*') {
+      place = &by_last_byte_[Byte(first.back())];
     }
+    place->push_back(std::move(glob));
   }
 
   static size_t Byte(char c) { return static_cast<unsigned char>(c); }

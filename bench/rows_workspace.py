@@ -6,17 +6,18 @@ import time
 from stage import Row, median
 
 TRUE = "/bin/true"
+# Its argument makes the content new: what a repository has already is written by nobody.
 CHANGES = """
-import os
+import os, sys
 names = sorted(os.path.join(b, n) for b, d, f in os.walk('.') if '/.git' not in b for n in f)
-for name in names[:20000:20]: open(name, 'a').write('changed\\n')
-for number in range(100): open(f'new-{number}', 'w').write(f'{number}\\n')
+for name in names[:20000:20]: open(name, 'a').write(f'changed {sys.argv[1]}\\n')
+for number in range(100): open(f'new-{number}', 'w').write(f'{number} {sys.argv[1]}\\n')
 for name in names[30000:30050]: os.unlink(name)
 """
 
 
-def change(stage, *prefix, cwd):
-    stage.run(*prefix, "/usr/bin/python3", "-c", CHANGES, cwd=cwd)
+def change(stage, *prefix, cwd, what="once"):
+    stage.run(*prefix, "/usr/bin/python3", "-c", CHANGES, what, cwd=cwd)
 
 
 def open_50000(stage):
@@ -45,12 +46,13 @@ def diff_names(stage):
 def publish(stage):
     repo = stage.repo(50000)
     ours, theirs = [], []
-    for number in range(3):
-        change(stage, stage.bawn, "run", "--name", f"bench-{number}", "--", cwd=repo)
+    for number in range(5):
+        change(stage, stage.bawn, "run", "--name", f"bench-{number}", "--", cwd=repo,
+               what=f"inside {number}")
         ours += stage.samples_once(
             [stage.bawn, "publish", "-m", "bench", "--unreviewed", "--branch", f"bench/{number}",
              f"bench-{number}"], repo)
-        change(stage, cwd=repo)
+        change(stage, cwd=repo, what=f"outside {number}")
         theirs += stage.samples_once(
             ["/bin/sh", "-c", "git add -A && git commit -q -m bench"], repo)
         for argv in (("reset", "-q", "--hard", "HEAD^"), ("branch", "-q", "-D", f"bench/{number}")):

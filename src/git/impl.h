@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/unique_fd.h"
 #include "git/attributes.h"
 #include "git/convert.h"
 #include "git/ignore.h"
+#include "git/pack_file.h"
 #include "git/repo.h"
 
 namespace bawn::git {
@@ -36,7 +36,6 @@ using ConfigHandle = Handle<git_config, git_config_free>;
 using ReferenceHandle = Handle<git_reference, git_reference_free>;
 using TreeHandle = Handle<git_tree, git_tree_free>;
 using CommitHandle = Handle<git_commit, git_commit_free>;
-using PackbuilderHandle = Handle<git_packbuilder, git_packbuilder_free>;
 
 inline constexpr uint64_t kRuleFileBytesMax = 100 << 20;  // git's limit of an attributes file
 
@@ -49,6 +48,8 @@ std::unexpected<Error> FailGit(int code, std::string_view what);
 Result<git_oid> ParseOid(std::string_view hex);
 Oid OidText(const git_oid& oid);
 
+using AttributeValues = std::map<std::string, AttributeValue>;
+
 // Rule files of one commit, by directory ("" is the top).
 struct BaseRules {
   Oid commit;
@@ -57,6 +58,7 @@ struct BaseRules {
   std::map<std::string, AttributeFile, std::less<>> attributes;
   std::map<std::string, IgnoreFile, std::less<>> ignores;
   std::map<std::string, bool, std::less<>> directory_ignored;
+  std::optional<std::pair<std::string, AttributeValues>> last;  // of the last path asked about
 };
 
 struct UserRules {
@@ -69,7 +71,6 @@ struct UserRules {
 struct Repo::Impl {
   std::string git_dir;
   std::string common_dir;
-  UniqueFd overrides;  // of AddOverrides(); outlives the handles below
   RepositoryHandle repository;
   OdbHandle odb;
   ConfigHandle config;
@@ -82,6 +83,10 @@ struct Repo::Impl {
   Result<OdbObjectHandle> Read(const Oid& oid, git_object_t kind);
   Result<TreeHandle> Tree(const Oid& oid);
   Result<git_oid> Collect(git_object_t kind, std::string_view bytes);
+  Result<> CollectAs(const git_oid& oid, git_object_t kind, std::string_view bytes);
+  Result<PackObject> FromMemory(const git_oid& oid);
+  Result<> FillPack(int directory);  // all that was collected, in that order
+  Result<int> CompressionLevel();
 
   Result<> UseBase(const Oid& commit);
   Result<const UserRules*> User();
@@ -91,8 +96,7 @@ struct Repo::Impl {
   Result<std::string> RuleFile(std::string_view directory, std::string_view name);
   Result<const AttributeFile*> AttributesIn(std::string_view directory);
   Result<const IgnoreFile*> IgnoresIn(std::string_view directory);
-  Result<std::map<std::string, AttributeValue>> Attributes(const Oid& commit,
-                                                           std::string_view path);
+  Result<const AttributeValues*> Attributes(const Oid& commit, std::string_view path);
   Result<bool> PathIgnored(std::string_view path, bool is_directory);
   Result<bool> DirectoryIgnored(std::string_view directory);
   Result<TextRules> TextRulesOf(const Oid& commit, std::string_view path);

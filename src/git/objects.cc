@@ -1,6 +1,7 @@
 // git/objects.cc
 // Reading blobs, trees and commits.
 #include <cstring>
+#include <utility>
 
 #include "git/impl.h"
 #include "git/repo.h"
@@ -118,6 +119,24 @@ Result<std::vector<TreeEntry>> Repo::ReadTree(const Oid& tree) {
     entries.push_back(EntryOf(git_tree_entry_byindex(handle.get(), i)));
   }
   return entries;
+}
+
+Result<Tree> Repo::OpenTree(const Oid& tree) { return Tree(BAWN_TRY(impl_->Tree(tree)).release()); }
+
+Tree::Tree() = default;
+Tree::Tree(git_tree* owned) : tree_(owned) {}
+Tree::Tree(Tree&& other) noexcept : tree_(std::exchange(other.tree_, nullptr)) {}
+Tree& Tree::operator=(Tree&& other) noexcept {
+  std::swap(tree_, other.tree_);
+  return *this;
+}
+Tree::~Tree() { git_tree_free(tree_); }
+
+std::optional<TreeEntry> Tree::Find(std::string_view name) const {
+  const std::string text(name);
+  const git_tree_entry* entry =
+      tree_ == nullptr ? nullptr : git_tree_entry_byname(tree_, text.c_str());
+  return entry == nullptr ? std::nullopt : std::optional<TreeEntry>(EntryOf(entry));
 }
 
 // Not git_tree_entry_bypath: it reports a missing subtree as if the path did not exist.

@@ -9,7 +9,6 @@
 #include "git/impl.h"
 #include "git/repo.h"
 #include "sys/files.h"
-#include "sys/processes.h"
 
 namespace bawn::git {
 namespace {
@@ -79,23 +78,6 @@ Result<std::string> CommonDir(const std::string& git_dir) {
   return text->starts_with('/') ? *text : git_dir + "/" + *text;
 }
 
-// Settings of ours above all of the user's. Delta search takes most of a pack's time (RT-23 wants
-// 1,150 files in 0.5 s) and git gc makes the deltas when it likes: "big" files are stored whole.
-// libgit2 1.5 reads that threshold from the second key.
-constexpr std::string_view kOverrides =
-    "[core]\n\tbigFileThreshold = 1\n[pack]\n\tdeltaCacheSize = 1\n";
-constexpr auto kAboveAllLevels = static_cast<git_config_level_t>(GIT_CONFIG_LEVEL_APP + 1);
-
-// Returns the file that holds them: libgit2 looks at its path again at every refresh, so it stays
-// open as long as the repository.
-Result<UniqueFd> AddOverrides(git_config* config, git_repository* repository) {
-  UniqueFd file = BAWN_TRY(sys::SealedMemfd("bawn-git-config", kOverrides));
-  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
-  const int code = git_config_add_file_ondisk(config, path.c_str(), kAboveAllLevels, repository, 1);
-  if (code < 0) return FailGit(code, "read " + path);
-  return file;
-}
-
 }  // namespace
 
 void InitGit() {
@@ -148,7 +130,6 @@ Result<Repo> Repo::Open(const std::string& git_dir) {
   code = git_repository_config(&config, repository);
   if (code < 0) return FailGit(code, "read config of " + git_dir);
   impl->config.reset(config);
-  impl->overrides = BAWN_TRY(AddOverrides(config, repository));
   Repo repo(std::move(impl));
   if (BAWN_TRY(repo.ConfigBool("extensions.worktreeconfig", false))) {
     const std::string path = git_dir + "/config.worktree";  // libgit2 1.5 does not know this file

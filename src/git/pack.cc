@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "git/impl.h"
+#include "git/pack_file.h"
 #include "git/repo.h"
 #include "sys/files.h"
 
@@ -65,17 +66,35 @@ git_object_t ToGitKind(ObjectKind kind) {
   return GIT_OBJECT_INVALID;
 }
 
+namespace {
+
+ObjectKind FromGitKind(git_object_t kind) {
+  if (kind == GIT_OBJECT_COMMIT) return ObjectKind::kCommit;
+  return kind == GIT_OBJECT_TREE ? ObjectKind::kTree : ObjectKind::kBlob;
+}
+
+}  // namespace
+
 Result<git_oid> Repo::Impl::Collect(git_object_t kind, std::string_view bytes) {
   git_oid oid;
-  int code = git_odb_hash(&oid, bytes.data(), bytes.size(), kind);
+  const int code = git_odb_hash(&oid, bytes.data(), bytes.size(), kind);
   if (code < 0) return FailGit(code, "hash an object");
+  BAWN_CHECK_OK(CollectAs(oid, kind, bytes));
+  return oid;
+}
+
+Result<> Repo::Impl::CollectAs(const git_oid& oid, git_object_t kind, std::string_view bytes) {
   // No refresh: looking through the pack directory again for each new object would cost more than
   // storing an object twice.
-  if (git_odb_exists_ext(odb.get(), &oid, GIT_ODB_LOOKUP_NO_REFRESH) == 1) return oid;
-  code = collected->write(collected, &oid, bytes.data(), bytes.size(), kind);
+  if (git_odb_exists_ext(odb.get(), &oid, GIT_ODB_LOOKUP_NO_REFRESH) == 1) return {};
+  const int code = collected->write(collected, &oid, bytes.data(), bytes.size(), kind);
   if (code < 0) return FailGit(code, "keep object " + OidText(oid));
   collected_oids.push_back(oid);
-  return oid;
+  return {};
+}
+
+Result<> Repo::AddHashedBlob(const Oid& oid, std::string_view bytes) {
+  return impl_->CollectAs(BAWN_TRY(ParseOid(oid)), GIT_OBJECT_BLOB, bytes);
 }
 
 Result<Oid> Repo::AddObject(ObjectKind kind, std::string_view bytes) {
@@ -129,7 +148,7 @@ Result<Oid> Repo::AddCommit(const Oid& tree, const std::vector<Oid>& parents,
 
 namespace {
 
-// Nothing but what libgit2 wrote there is in it.
+// Nothing but what PackFile wrote there is in it.
 Result<> RemoveStaging(int objects, const std::string& name) {
   Result<UniqueFd> staging = sys::OpenDir(objects, name, sys::kUntrusted);
   if (!staging && staging.error().sys_errno == ENOENT) return {};
@@ -169,31 +188,73 @@ Result<> MoveIntoPlace(int objects, const std::string& name) {
 
 }  // namespace
 
+// From the memory itself: the object database would hash what was hashed to get there. Freed by
+// whoever asks.
+Result<PackObject> Repo::Impl::FromMemory(const git_oid& oid) {
+  void* bytes = nullptr;
+  size_t size = 0;
+  git_object_t kind = GIT_OBJECT_INVALID;
+  const int code = collected->read(&bytes, &size, &kind, collected, &oid);
+  if (code < 0) return FailGit(code, "pack object " + OidText(oid));
+  return PackObject{FromGitKind(kind),
+                    {reinterpret_cast<const char*>(oid.id), GIT_OID_RAWSZ},
+                    {static_cast<const char*>(bytes), size}};
+}
+
+Result<> Repo::Impl::FillPack(int directory) {
+  constexpr size_t kBatchBytes = 2 << 20;  // enough for two threads to share
+  const int level = BAWN_TRY(CompressionLevel());
+  PackFile pack =
+      BAWN_TRY(PackFile::Create(directory, static_cast<uint32_t>(collected_oids.size()), level));
+  size_t at = 0;
+  while (at < collected_oids.size()) {
+    std::vector<PackObject> batch;
+    const Defer free([&] {
+      for (PackObject& one : batch) {
+        git_odb_backend_data_free(collected, const_cast<char*>(one.bytes.data()));  // NOLINT
+      }
+    });
+    for (size_t bytes = 0; at < collected_oids.size() && bytes < kBatchBytes; ++at) {
+      batch.push_back(BAWN_TRY(FromMemory(collected_oids[at])));
+      bytes += batch.back().bytes.size();
+    }
+    BAWN_CHECK_OK(pack.Add(batch));
+  }
+  return pack.Finish();
+}
+
+// As `git add` compresses: core.loosecompression, core.compression, zlib's fastest.
+Result<int> Repo::Impl::CompressionLevel() {
+  for (const char* key : {"core.loosecompression", "core.compression"}) {
+    int32_t level = 0;
+    const int code = git_config_get_int32(&level, config.get(), key);
+    if (code == GIT_ENOTFOUND) continue;
+    if (code < 0) return FailGit(code, std::string("config ") + key);
+    if (level >= -1 && level <= 9) return level;
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "config " + std::string(key) + ": " + std::to_string(level) + " is no level of zlib's",
+        "-1 to 9");
+  }
+  return 1;
+}
+
 Result<> Repo::WritePack(const std::string& name) {
   if (impl_->collected_oids.empty()) return {};
-  git_packbuilder* builder = nullptr;
-  int code = git_packbuilder_new(&builder, impl_->repository.get());
-  if (code < 0) return FailGit(code, "write a pack");
-  const PackbuilderHandle owner(builder);
-  git_packbuilder_set_threads(builder, 1);  // the worker has one thread
-  for (const git_oid& oid : impl_->collected_oids) {
-    code = git_packbuilder_insert(builder, &oid, nullptr);
-    if (code < 0) return FailGit(code, "pack object " + OidText(oid));
-  }
-  const std::string path = impl_->common_dir + "/objects";
-  UniqueFd objects = BAWN_TRY(sys::OpenDir(AT_FDCWD, path));
+  UniqueFd objects = BAWN_TRY(sys::OpenDir(AT_FDCWD, impl_->common_dir + "/objects"));
   const std::string staging = name + ".pack";
   BAWN_CHECK_OK(RemoveStaging(objects.get(), staging));
   BAWN_CHECK_OK(sys::Mkdirat(objects.get(), staging, 0700));
-  code = git_packbuilder_write(builder, (path + "/" + staging).c_str(), 0, nullptr, nullptr);
-  Result<> moved = code < 0 ? Result<>(FailGit(code, "write a pack to " + path))
-                            : MoveIntoPlace(objects.get(), staging);
+  Result<UniqueFd> directory = sys::OpenDir(objects.get(), staging, sys::kUntrusted);
+  Result<> moved =
+      directory ? impl_->FillPack(directory->get()) : Result<>(std::unexpected(directory.error()));
+  if (moved) moved = MoveIntoPlace(objects.get(), staging);
   if (!moved) {
     (void)RemoveStaging(objects.get(), staging);  // the first error is the one to report
     return moved;
   }
   impl_->collected_oids.clear();
-  code = git_mempack_reset(impl_->collected);
+  int code = git_mempack_reset(impl_->collected);
   if (code == 0) code = git_odb_refresh(impl_->odb.get());
   if (code < 0) return FailGit(code, "read the pack back");
   return {};

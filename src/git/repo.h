@@ -47,6 +47,26 @@ struct Conversion {
   bool text = false;                  // attribute diff set: text even with NUL
 };
 
+}  // namespace bawn::git
+
+struct git_tree;  // libgit2's
+
+namespace bawn::git {
+
+// One directory of a commit: parsed once, looked up by name.
+class Tree {
+ public:
+  Tree();  // holds nothing
+  explicit Tree(git_tree* owned);
+  Tree(Tree&&) noexcept;
+  Tree& operator=(Tree&&) noexcept;
+  ~Tree();
+  std::optional<TreeEntry> Find(std::string_view name) const;
+
+ private:
+  git_tree* tree_ = nullptr;
+};
+
 class Repo {
  public:
   // Opened by exact path, no discovery; `git_dir` may be that of a linked worktree. sha256,
@@ -63,6 +83,7 @@ class Repo {
   Result<uint64_t> BlobSize(const Oid& oid);
   Result<Oid> TreeOfCommit(const Oid& commit);
   Result<std::vector<TreeEntry>> ReadTree(const Oid& tree);
+  Result<Tree> OpenTree(const Oid& tree);
   Result<std::optional<TreeEntry>> FindInTree(const Oid& tree, std::string_view path);
 
   // Attributes and ignore rules as of `commit`, read once per directory; an empty `commit` (nothing
@@ -90,6 +111,8 @@ class Repo {
   // Objects of one publish: collected in memory, then written as one fsynced pack. Readable through
   // this Repo at once. An object that the repository has already is not collected again.
   Result<Oid> AddBlob(std::string_view bytes);
+  // Bytes that HashBlob has given this name.
+  Result<> AddHashedBlob(const Oid& oid, std::string_view bytes);
   Result<Oid> AddTree(const std::vector<TreeEntry>& entries);  // sorted by git's order here
   struct Signature {
     std::string name, email;

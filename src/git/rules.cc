@@ -145,9 +145,9 @@ Result<const IgnoreFile*> Repo::Impl::IgnoresIn(std::string_view directory) {
   return &known->second;
 }
 
-Result<std::map<std::string, AttributeValue>> Repo::Impl::Attributes(const Oid& commit,
-                                                                     std::string_view path) {
+Result<const AttributeValues*> Repo::Impl::Attributes(const Oid& commit, std::string_view path) {
   BAWN_CHECK_OK(UseBase(commit));
+  if (base.last && base.last->first == path) return &base.last->second;
   const UserRules* rules = BAWN_TRY(User());
   std::vector<AttributeSource> sources = {{&rules->info_attributes, ""}};
   for (std::string_view directory = ParentOf(path);; directory = ParentOf(directory)) {
@@ -155,7 +155,8 @@ Result<std::map<std::string, AttributeValue>> Repo::Impl::Attributes(const Oid& 
     if (directory.empty()) break;
   }
   sources.push_back({&rules->user_attributes, ""});
-  return AttributesOf(sources, path, rules->ignore_case);
+  base.last.emplace(path, AttributesOf(sources, path, rules->ignore_case));
+  return &base.last->second;
 }
 
 Result<bool> Repo::Impl::DirectoryIgnored(std::string_view directory) {
@@ -193,7 +194,7 @@ Result<bool> Repo::IsIgnored(const Oid& commit, std::string_view path, bool is_d
 }
 
 Result<Conversion> Repo::ConversionOf(const Oid& commit, std::string_view path) {
-  const auto attributes = BAWN_TRY(impl_->Attributes(commit, path));
+  const AttributeValues& attributes = *BAWN_TRY(impl_->Attributes(commit, path));
   const auto text = [&](const char* name) {
     const auto found = attributes.find(name);
     const auto* value =
@@ -214,8 +215,8 @@ Result<Conversion> Repo::ConversionOf(const Oid& commit, std::string_view path) 
 }
 
 Result<TextRules> Repo::Impl::TextRulesOf(const Oid& commit, std::string_view path) {
-  const auto attributes = BAWN_TRY(Attributes(commit, path));
-  return RulesFrom(attributes, BAWN_TRY(User())->line_ends);
+  const AttributeValues* attributes = BAWN_TRY(Attributes(commit, path));
+  return RulesFrom(*attributes, BAWN_TRY(User())->line_ends);
 }
 
 Result<bool> Repo::Impl::BaseHasCrlf(std::string_view path) {
@@ -241,6 +242,7 @@ Result<std::string> Repo::ToWorkTree(const Oid& commit, std::string_view path,
 Result<bool> Repo::RoundTrips(const Oid& commit, std::string_view path, std::string_view bytes) {
   TextRules rules = BAWN_TRY(impl_->TextRulesOf(commit, path));
   rules.ident = false;
+  if (!rules.text) return true;  // nothing is converted, either way
   const bool asks = rules.guess && bytes.find('\r') != std::string_view::npos;
   const bool base_has_crlf = asks && BAWN_TRY(impl_->BaseHasCrlf(path));
   return BytesToWorkTree(rules, BytesToGit(rules, bytes, base_has_crlf)) == bytes;

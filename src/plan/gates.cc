@@ -82,11 +82,22 @@ class Table {
         take(found->second);
       }
     }
-    for (const Glob& glob : globs_) {
-      if ((best == nullptr || glob.row.order < best->order) && Matches(glob, components)) {
-        take(glob.row);
+    const auto try_all = [&](const std::vector<Glob>& globs) {
+      for (const Glob& glob : globs) {
+        if ((best == nullptr || glob.row.order < best->order) && Matches(glob, components)) {
+          take(glob.row);
+        }
       }
+    };
+    for (const std::string& component : components) {
+      const auto found = by_first_component_.find(component);
+      if (found != by_first_component_.end()) try_all(found->second);
     }
+    if (const std::string& name = components.back(); !name.empty()) {
+      try_all(by_first_byte_[Byte(name.front())]);
+      try_all(by_last_byte_[Byte(name.back())]);
+    }
+    try_all(others_);
     return best == nullptr ? GateVerdict{} : best->verdict;
   }
 
@@ -101,9 +112,26 @@ class Table {
     if (plain) {
       (glob.directory ? directories_ : names_).emplace(glob.components.front(), row);
     } else {
-      globs_.push_back(std::move(glob));
+      File(std::move(glob));
     }
   }
+
+  // Under what a path must have for the pattern to match, so that few are tried for each path.
+  void File(Glob glob) {
+    const std::string& first = glob.components.front();
+    const bool one_name = !glob.directory && glob.components.size() == 1;
+    std::vector<Glob>* place = &others_;
+    if (first.find('*') == std::string::npos) {
+      place = &by_first_component_[first];
+    } else if (one_name && first.front() != '*') {
+      place = &by_first_byte_[Byte(first.front())];
+    } else if (one_name && first.back() != '*') {
+      place = &by_last_byte_[Byte(first.back())];
+    }
+    place->push_back(std::move(glob));
+  }
+
+  static size_t Byte(char c) { return static_cast<unsigned char>(c); }
 
   static bool MatchesAt(const Glob& glob, const std::vector<std::string>& path, size_t at,
                         size_t count) {
@@ -128,35 +156,41 @@ class Table {
 
   std::unordered_map<std::string, Row> names_;
   std::unordered_map<std::string, Row> directories_;
-  std::vector<Glob> globs_;
+  std::unordered_map<std::string, std::vector<Glob>> by_first_component_;
+  std::array<std::vector<Glob>, 256> by_first_byte_, by_last_byte_;  // of the only component
+  std::vector<Glob> others_;
   size_t rows_ = 0;
 };
 
 }  // namespace
 
+namespace {
+
+bool IsFoldedDotGit(std::string_view name) {
+  if (name == ".git") return true;
+  return name.starts_with("git~") && name.size() > 4 &&
+         std::ranges::all_of(name.substr(4), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
 bool IsDotGitAlias(std::string_view component) {
-  for (const std::string_view piece : Split(component, '\\')) {  // a separator on NTFS
-    const std::string name = FoldName(piece);
-    if (name == ".git") return true;
-    const bool short_name = name.starts_with("git~") && name.size() > 4;
-    if (short_name &&
-        std::ranges::all_of(name.substr(4), [](char c) { return c >= '0' && c <= '9'; })) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(Split(component, '\\'), [](std::string_view piece) {
+    return IsFoldedDotGit(FoldName(piece));  // '\\' is a separator on NTFS
+  });
 }
 
 GateVerdict JudgePath(std::string_view path) {
   static const Table kTable(GatesText());  // constant data, parsed at first use
   std::vector<std::string> components;
   for (const std::string_view component : Split(path, '/')) {
-    if (IsDotGitAlias(component)) {
+    components.push_back(FoldName(component));
+    const bool one_piece = component.find('\\') == std::string_view::npos;
+    if (one_piece ? IsFoldedDotGit(components.back()) : IsDotGitAlias(component)) {
       return {.kind = GateKind::kNever,
               .rule_id = "gate.dot-git",
               .reason = "some file system or program takes this name for .git"};
     }
-    components.push_back(FoldName(component));
   }
   return components.empty() ? GateVerdict{} : kTable.Judge(components);
 }

@@ -44,6 +44,20 @@ git::Repo::Signature Now(std::string name, std::string email) {
   return who;
 }
 
+// False when the sandbox no longer has what was reviewed. Where the review kept its bytes they are
+// compared, and neither converted nor hashed again.
+Result<bool> AddReviewed(const review::Source& source, const review::Reviewed& reviewed) {
+  const workspace::Change& file = reviewed.change;
+  if (reviewed.new_blob) {
+    std::string now = BAWN_TRY(workspace::ReadNew(source.set, file, review::kFileBytesMax));
+    if (now != *file.new_bytes) return false;
+    BAWN_CHECK_OK(source.repo->AddHashedBlob(reviewed.new_oid, *reviewed.new_blob));
+    return true;
+  }
+  std::string content = BAWN_TRY(review::NewContent(source, reviewed));
+  return BAWN_TRY(source.repo->AddBlob(content)) == reviewed.new_oid;
+}
+
 // The blob of one path as git would store it, added unless the parent has it at that path.
 Result<TreeChange> ToTreeChange(const review::Source& source, const git::Oid& parent_tree,
                                 const Selection::Taken& taken) {
@@ -62,9 +76,7 @@ Result<TreeChange> ToTreeChange(const review::Source& source, const git::Oid& pa
     std::optional<git::TreeEntry> old = BAWN_TRY(source.repo->FindInTree(parent_tree, change.path));
     if (old && old->oid == change.oid) return change;
   }
-  std::string content = BAWN_TRY(review::NewContent(source, reviewed));
-  git::Oid added = BAWN_TRY(source.repo->AddBlob(content));
-  if (added == change.oid) return change;
+  if (BAWN_TRY(AddReviewed(source, reviewed))) return change;
   return Fail(ErrorCode::kConflict, EscapeName(change.path) + " is not what was reviewed any more",
               "look at the changes again with `bawn diff`", "publish.digest");
 }

@@ -81,7 +81,7 @@ Result<> EndSandbox(const workspace::SandboxDir& dir, workspace::SandboxMeta& me
     ended.state = state;
     ended.kept = false;
     ++ended.rev;
-    BAWN_CHECK_OK(workspace::WriteMeta(dir, ended, true));
+    BAWN_CHECK_OK(workspace::WriteMeta(dir, ended, false));  // on disk before anything is removed
     meta = std::move(ended);  // not before it is written: the changes still stand
   }
   return workspace::EndChanges(dir, meta);

@@ -21,8 +21,8 @@ using workspace::kApplied;
 using workspace::kDiscarded;
 using workspace::kPublished;
 
-// meta.json says `state` first; then the pin ref goes, then the changes. Receipts, output and the
-// apply journal stay.
+// meta.json says `state` first; then the pin ref goes, then the changes are set aside; who holds
+// the marker removes them (workspace::RemoveEnded). Receipts, output and the apply journal stay.
 Result<> EndSandbox(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta,
                     const std::string& state);
 

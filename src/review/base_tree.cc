@@ -9,7 +9,7 @@ std::string_view ParentOf(std::string_view path) {
 
 namespace {
 
-std::string NameOf(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -20,9 +20,14 @@ Result<BaseTree> BaseTree::Open(git::Repo* repo, const git::Oid& commit) {
   return tree;
 }
 
-Result<const BaseTree::Directory*> BaseTree::Load(std::string_view directory) {
-  const std::string key(directory);
-  if (const auto known = directories_.find(key); known != directories_.end()) {
+const git::TreeEntry* BaseTree::Directory::Entry(std::string_view name) {
+  auto known = entries.find(name);
+  if (known == entries.end()) known = entries.emplace(name, tree.Find(name)).first;
+  return known->second ? &*known->second : nullptr;
+}
+
+Result<BaseTree::Directory*> BaseTree::Load(std::string_view directory) {
+  if (const auto known = directories_.find(directory); known != directories_.end()) {
     return known->second.get();
   }
   auto loaded = std::make_unique<Directory>();
@@ -30,32 +35,22 @@ Result<const BaseTree::Directory*> BaseTree::Load(std::string_view directory) {
   if (directory.empty()) {
     tree = root_;
   } else {
-    const Directory* parent = BAWN_TRY(Load(ParentOf(directory)));
+    Directory* parent = BAWN_TRY(Load(ParentOf(directory)));
     loaded->submodule = parent->submodule;
-    const auto entry = parent->entries.find(NameOf(directory));
-    if (entry != parent->entries.end()) {
-      if (entry->second.mode == git::FileMode::kTree) tree = entry->second.oid;
-      if (entry->second.mode == git::FileMode::kGitlink) loaded->submodule = key;
+    if (const git::TreeEntry* entry = parent->Entry(NameOf(directory)); entry != nullptr) {
+      if (entry->mode == git::FileMode::kTree) tree = entry->oid;
+      if (entry->mode == git::FileMode::kGitlink) loaded->submodule = directory;
     }
   }
-  if (!tree.empty()) {
-    for (git::TreeEntry& entry : BAWN_TRY(repo_->ReadTree(tree))) {
-      std::string name = entry.name;
-      loaded->entries.emplace(std::move(name), std::move(entry));
-    }
-  }
-  const Directory* result = loaded.get();
-  directories_.emplace(key, std::move(loaded));
+  if (!tree.empty()) loaded->tree = BAWN_TRY(repo_->OpenTree(tree));
+  Directory* result = loaded.get();
+  directories_.emplace(directory, std::move(loaded));
   return result;
 }
 
 Result<const git::TreeEntry*> BaseTree::Find(std::string_view path) {
-  const Directory* directory = BAWN_TRY(Load(ParentOf(path)));
-  const auto entry = directory->entries.find(NameOf(path));
-  if (entry == directory->entries.end() || entry->second.mode == git::FileMode::kTree) {
-    return nullptr;
-  }
-  return &entry->second;
+  const git::TreeEntry* entry = BAWN_TRY(Load(ParentOf(path)))->Entry(NameOf(path));
+  return entry == nullptr || entry->mode == git::FileMode::kTree ? nullptr : entry;
 }
 
 Result<std::string> BaseTree::SubmoduleOf(std::string_view path) {

@@ -2,7 +2,9 @@
 // The tree of the base commit, one directory read at a time, as far as changed paths need it.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,14 +28,22 @@ class BaseTree {
 
  private:
   struct Directory {
-    std::unordered_map<std::string, git::TreeEntry> entries;
+    git::Tree tree;
+    // What was asked for; where an entry is stays the same.
+    std::map<std::string, std::optional<git::TreeEntry>, std::less<>> entries;
     std::string submodule;
+
+    const git::TreeEntry* Entry(std::string_view name);
   };
-  Result<const Directory*> Load(std::string_view directory);
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  Result<Directory*> Load(std::string_view directory);
 
   git::Repo* repo_ = nullptr;
   git::Oid root_;  // empty: nothing is tracked
-  std::unordered_map<std::string, std::unique_ptr<Directory>> directories_;
+  std::unordered_map<std::string, std::unique_ptr<Directory>, Hash, std::equal_to<>> directories_;
 };
 
 }  // namespace bawn::review

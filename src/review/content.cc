@@ -19,6 +19,7 @@ Result<bool> IsConverted(const Source& source, const Reviewed& reviewed) {
 }
 
 Result<std::string> RawNew(const Source& source, const workspace::Change& change) {
+  if (change.new_bytes) return *change.new_bytes;  // what was hashed
   std::string bytes = BAWN_TRY(workspace::ReadNew(source.set, change, kFileBytesMax));
   if (!change.new_sha256.empty() && Sha256Hex(bytes) != change.new_sha256) {
     Error error;

@@ -115,11 +115,15 @@ Result<> Judge::NewSide(Reviewed* reviewed) {
   const std::string raw = BAWN_TRY(RawNew(source_, change));
   if (change.new_type == EntryType::kSymlink || !BAWN_TRY(IsConverted(source_, *reviewed))) {
     reviewed->new_oid = git::Repo::HashBlob(raw);
+    reviewed->new_blob = change.new_bytes;
     return {};
   }
   const git::Oid& commit = source_.meta.base_commit;
   const std::string blob = BAWN_TRY(source_.repo->ToGit(commit, change.path, raw));
   reviewed->new_oid = git::Repo::HashBlob(blob);
+  if (change.new_bytes) {
+    reviewed->new_blob = blob == raw ? change.new_bytes : std::make_shared<const std::string>(blob);
+  }
   if (BAWN_TRY(source_.repo->RoundTrips(commit, change.path, raw))) return {};
   reviewed->note = "a checkout would change its line ends";
   if (settings_.refuse_unsafe) {

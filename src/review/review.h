@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +27,10 @@ struct Reviewed {
   uint32_t similarity = 0;   // renames: percent
   uint32_t old_git_mode = 0, new_git_mode = 0;  // 0: absent (or nothing git stores, a directory)
   git::Oid old_oid, new_oid;  // blob ids after conversion; empty where not computed
-  bool ignored = false;       // by the base's rules: not published, counted
-  bool dirty_base = false;    // contains the user's uncommitted changes (RT-09)
+  // What new_oid was made of, where the change's own bytes were kept: converted, or the same ones.
+  std::shared_ptr<const std::string> new_blob;
+  bool ignored = false;     // by the base's rules: not published, counted
+  bool dirty_base = false;  // contains the user's uncommitted changes (RT-09)
   // Would be part of a publish; with `dirty_base` only under --include-dirty. Never set together
   // with `ignored`, `refused` or a gate of kind kNever.
   bool in_commit = false;

@@ -1,7 +1,5 @@
 #include "review/surroundings.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 
 #include "review/base_tree.h"
@@ -28,31 +26,32 @@ bool Surroundings::Exists(const std::string& path) const {
   for (; at != changes.end() && at->path.starts_with(path + "/"); ++at) {
     if (at->new_type != workspace::EntryType::kNone) return true;
   }
-  return sys::Openat2(set_.lower.get(), path, O_PATH | O_NOFOLLOW, 0, sys::kUntrusted).has_value();
+  return sys::ExistsAt(set_.lower.get(), path, sys::kUntrusted);
 }
 
 const Surroundings::Facts& Surroundings::Of(std::string_view directory) {
-  const auto [at, fresh] = facts_.try_emplace(std::string(directory));
-  if (!fresh) return at->second;
-  at->second.nested = !directory.empty() && Exists(Below(directory, ".git"));
-  at->second.bare = Exists(Below(directory, "HEAD")) &&
+  if (const auto known = facts_.find(directory); known != facts_.end()) return known->second;
+  Facts facts;
+  if (!directory.empty()) facts = Of(ParentOf(directory));
+  const bool nested = !directory.empty() && Exists(Below(directory, ".git"));
+  const bool bare = Exists(Below(directory, "HEAD")) &&
                     (Exists(Below(directory, "commondir")) ||
                      (Exists(Below(directory, "objects")) && Exists(Below(directory, "refs"))));
+  const auto at = facts_.try_emplace(std::string(directory), facts).first;
+  if (nested) at->second.nested = &at->first;
+  if (bare) at->second.bare = &at->first;
   return at->second;
 }
 
 std::string Surroundings::NestedRepository(std::string_view path) {
-  for (auto directory = ParentOf(path); !directory.empty(); directory = ParentOf(directory)) {
-    if (Of(directory).nested) return std::string(directory);
-  }
-  return {};
+  const std::string* found = Of(ParentOf(path)).nested;
+  return found == nullptr ? "" : *found;
 }
 
 std::string Surroundings::BareRepository(std::string_view path) {
-  for (std::string_view directory = path;; directory = ParentOf(directory)) {
-    if (Of(directory).bare) return directory.empty() ? "." : std::string(directory);
-    if (directory.empty()) return {};
-  }
+  const std::string* found = Of(path).bare;
+  if (found == nullptr) return "";
+  return found->empty() ? "." : *found;
 }
 
 }  // namespace bawn::review

@@ -24,13 +24,19 @@ class Surroundings {
 
  private:
   bool Exists(const std::string& path) const;
+  // Of one directory: itself, or the nearest above it, that is such a thing.
   struct Facts {
-    bool nested = false, bare = false;
+    const std::string* nested = nullptr;
+    const std::string* bare = nullptr;
+  };
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   const Facts& Of(std::string_view directory);
 
   const workspace::ChangeSet& set_;
-  std::unordered_map<std::string, Facts> facts_;
+  std::unordered_map<std::string, Facts, Hash, std::equal_to<>> facts_;  // keys stay where they are
 };
 
 }  // namespace bawn::review

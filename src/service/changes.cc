@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "record/receipts.h"
+#include "service/behind.h"
 #include "service/collect.h"
 #include "service/durable.h"
 #include "service/local.h"
@@ -79,6 +80,15 @@ JsonObject Request(const char* op, const Target& target) {
   request["state"] = EscapeName(target.state.path);
   request["sandbox"] = target.meta.id;
   return request;
+}
+
+// Publish and apply: the answer first, then what its end leaves to be removed.
+Result<Json> CallAct(const Target& target, JsonObject request,
+                     const std::function<bool(const Json&)>& confirm, int objects_fd = -1) {
+  Json answer = BAWN_TRY(CallWorker(target.caller, std::move(request), -1, confirm, objects_fd));
+  // The act is done: what cannot be removed now is found by its marker.
+  if (answer.GetBool("ended")) (void)RemoveBehind(target.state, target.meta.id);
+  return answer;
 }
 
 // Which sandbox an answer is about.
@@ -173,8 +183,7 @@ Result<Json> LocalBawn::Publish(const PublishOptions& options, const Confirm& co
     objects = BAWN_TRY(CollectCommits(target.caller, target.state, target.meta));
   }
   request["objects"] = objects.valid();
-  return Named(BAWN_TRY(CallWorker(target.caller, std::move(request), -1, confirm, objects.get())),
-               target);
+  return Named(BAWN_TRY(CallAct(target, std::move(request), confirm, objects.get())), target);
 }
 
 Result<Json> LocalBawn::Apply(const ApplyOptions& options, const Confirm& confirm) {
@@ -188,7 +197,7 @@ Result<Json> LocalBawn::Apply(const ApplyOptions& options, const Confirm& confir
   request["undo"] = options.undo;
   request["paths"] = Names(options.paths);
   request["yes_paths"] = Names(options.yes_paths);
-  return Named(BAWN_TRY(CallWorker(target.caller, std::move(request), -1, confirm)), target);
+  return Named(BAWN_TRY(CallAct(target, std::move(request), confirm)), target);
 }
 
 namespace {

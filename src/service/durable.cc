@@ -2,14 +2,13 @@
 
 #include <fcntl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "service/behind.h"
 #include "sys/files.h"
-#include "sys/processes.h"
 #include "workspace/open.h"
 #include "workspace/remove.h"
 #include "workspace/state.h"
@@ -29,14 +28,6 @@ Result<> DoWriteBack(const workspace::SandboxDir& dir) {
   return {};
 }
 
-// The process that stays behind: only the sandbox's directory (0) and the lock (1) are open in it.
-[[noreturn]] void WriteBack() {
-  alarm(kWriteBackSeconds);
-  workspace::SandboxDir dir;
-  dir.fd.Reset(0);
-  _exit(DoWriteBack(dir) ? 0 : 1);
-}
-
 Result<> Finish(const workspace::SandboxDir& dir, sys::LockKind kind) {
   Result<UniqueFd> lock = sys::Openat2(dir.fd.get(), kPending, O_WRONLY | O_NOFOLLOW);
   if (!lock && lock.error().sys_errno == ENOENT) return {};
@@ -48,37 +39,21 @@ Result<> Finish(const workspace::SandboxDir& dir, sys::LockKind kind) {
 
 }  // namespace
 
-namespace {
-
-// The lock lives with the process that works: who needs the layers waits for it.
-Result<> LeaveToAnother(const workspace::SandboxDir& dir, const UniqueFd& lock) {
-  BAWN_CHECK_OK(sys::Flock(lock.get(), sys::LockKind::kExclusive));
-  // Twice, so that the one who works is nobody's child: `bawn` does not wait for it.
-  sys::Child child = BAWN_TRY(sys::Clone3(0));
-  if (child.pid == 0) {
-    Result<sys::Child> worker = sys::Clone3(0);
-    if (!worker || worker->pid != 0) _exit(worker ? 0 : 1);
-    setsid();
-    if (dup2(dir.fd.get(), 0) < 0 || dup2(lock.get(), 1) < 0 || !sys::CloseFrom(2)) _exit(1);
-    WriteBack();
-  }
-  bool ended = false;
-  sys::Exit exit = BAWN_TRY(sys::WaitPidfd(child.pidfd.get(), true, &ended));
-  if (exit.status != 0) return Fail(ErrorCode::kInternal, "the write-back process did not start");
-  return {};
-}
-
-}  // namespace
-
 Result<> StartWriteBack(const workspace::SandboxDir& dir) {
   UniqueFd lock =
       BAWN_TRY(sys::Openat2(dir.fd.get(), kPending, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600));
-  if (LeaveToAnother(dir, lock)) return {};
-  return DoWriteBack(dir);  // later than now is not possible
+  // The lock lives with the process that works: who needs the layers waits for it.
+  BAWN_CHECK_OK(sys::Flock(lock.get(), sys::LockKind::kExclusive));
+  Result<> left = LeaveBehind({dir.fd.get(), lock.get()}, [] {
+    workspace::SandboxDir own;
+    own.fd.Reset(0);
+    return DoWriteBack(own);
+  });
+  return left ? Result<>() : DoWriteBack(dir);  // later than now is not possible
 }
 
 Result<> WaitForWriteBack(const workspace::SandboxDir& dir) {
-  return Finish(dir, sys::LockKind::kExclusive);  // it ends itself after kWriteBackSeconds
+  return Finish(dir, sys::LockKind::kExclusive);  // it ends itself after kBehindSeconds
 }
 
 Result<> TakeOverWriteBack(const workspace::SandboxDir& dir) {

@@ -1,8 +1,8 @@
 // service/durable.h
-// Durability of kept changes, off the reply path (RT-13): one small process of its own starts
-// write-back of the sandbox's file system (one syncfs through a descriptor of the upper), then
-// removes the overlay's "volatile" marker. It holds no descriptor of a payload or of the caller and
-// ends itself after 60 s. `durable.pending` in the sandbox's directory exists until it is done.
+// Durability of kept changes, off the reply path (RT-13): one small process (service/behind.h)
+// starts write-back of the sandbox's file system (one syncfs through a descriptor of the upper),
+// then removes the overlay's "volatile" marker. `durable.pending` in the sandbox's directory exists
+// until it is done.
 #pragma once
 
 #include <string>
@@ -11,8 +11,6 @@
 #include "workspace/state.h"
 
 namespace bawn::service {
-
-inline constexpr unsigned kWriteBackSeconds = 60;
 
 Result<> StartWriteBack(const workspace::SandboxDir& dir);
 

@@ -88,8 +88,9 @@ Result<> RemoveAllTemporaries(const workspace::SandboxDir& dir) {
 Result<std::string> RecoverOpened(const workspace::SandboxDir& dir, workspace::SandboxMeta& meta) {
   BAWN_CHECK_OK(RemoveAllTemporaries(dir));
   if (workspace::IsEnded(meta.state)) {  // all but the clean-up had been done
-    BAWN_CHECK_OK(RemoveRuntimeParts(dir, false));
+    BAWN_CHECK_OK(RemoveRuntimeParts(dir, true));
     BAWN_CHECK_OK(workspace::EndChanges(dir, meta));
+    BAWN_CHECK_OK(workspace::RemoveEnded(dir));
     return meta.name + " had been " + meta.state + "; the end of that was finished now";
   }
   std::string line = BAWN_TRY(EndByState(dir, meta));

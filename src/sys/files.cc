@@ -67,8 +67,10 @@ FileStat Convert(const struct stat& st) {
 
 }  // namespace
 
-Result<UniqueFd> Openat2(int dirfd, std::string_view path, int flags, uint32_t mode,
-                         uint64_t resolve) {
+namespace {
+
+// The descriptor, or -1 and errno.
+int OpenRaw(int dirfd, std::string_view path, int flags, uint32_t mode, uint64_t resolve) {
   open_how how = {};
   how.flags = static_cast<uint64_t>(flags | O_CLOEXEC);
   how.mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? mode : 0;
@@ -80,8 +82,20 @@ Result<UniqueFd> Openat2(int dirfd, std::string_view path, int flags, uint32_t m
     fd = Retry([&] { return syscall(SYS_openat2, dirfd, name.c_str(), &how, sizeof how); });
     if (fd >= 0 || errno != EAGAIN) break;
   }
+  return static_cast<int>(fd);
+}
+
+}  // namespace
+
+Result<UniqueFd> Openat2(int dirfd, std::string_view path, int flags, uint32_t mode,
+                         uint64_t resolve) {
+  const int fd = OpenRaw(dirfd, path, flags, mode, resolve);
   if (fd < 0) return FailCall("openat2", path);
-  return UniqueFd(static_cast<int>(fd));
+  return UniqueFd(fd);
+}
+
+bool ExistsAt(int dirfd, std::string_view path, uint64_t resolve) {
+  return UniqueFd(OpenRaw(dirfd, path, O_PATH | O_NOFOLLOW, 0, resolve)).valid();
 }
 
 Result<UniqueFd> OpenDir(int dirfd, std::string_view path, uint64_t resolve) {
@@ -186,6 +200,7 @@ Result<> Ftruncate(int fd, uint64_t size) {
 Result<> Fsync(int fd) {
   return Check(Retry([&] { return fsync(fd); }), "fsync", "");
 }
+void StartWriting(int fd) { (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE); }
 Result<> Syncfs(int fd) {
   return Check(Retry([&] { return syncfs(fd); }), "syncfs", "");
 }
@@ -205,6 +220,12 @@ Result<std::string> Fgetxattr(int fd, const std::string& name) {
   return std::string(buffer.data(), static_cast<size_t>(length));
 }
 
+bool HasXattr(int fd, const char* name, std::string_view value) {
+  [[clang::uninitialized]] std::array<char, 256> buffer;
+  ssize_t length = fgetxattr(fd, name, buffer.data(), buffer.size());
+  return length >= 0 && std::string_view(buffer.data(), static_cast<size_t>(length)) == value;
+}
+
 Result<std::string> Lgetxattrat(int dirfd, std::string_view path, const std::string& name) {
   [[clang::uninitialized]] std::array<char, 4096> buffer;
   std::string full = FdPath(dirfd) + "/" + std::string(path);
@@ -221,12 +242,15 @@ Result<> Lsetxattrat(int dirfd, std::string_view path, const std::string& name,
 }
 
 Result<std::vector<DirEntry>> ListDir(int dirfd, size_t entries_max) {
-  UniqueFd own = BAWN_TRY(Openat2(dirfd, ".", O_RDONLY | O_DIRECTORY));
+  UniqueFd own;
+  if (lseek(dirfd, 0, SEEK_SET) < 0) {  // O_PATH
+    own = BAWN_TRY(Openat2(dirfd, ".", O_RDONLY | O_DIRECTORY));
+    dirfd = own.get();
+  }
   std::vector<DirEntry> entries;
   [[clang::uninitialized]] alignas(8) std::array<char, 32768> buffer;  // zeroing costs as much
   while (true) {
-    long size =
-        Retry([&] { return syscall(SYS_getdents64, own.get(), buffer.data(), buffer.size()); });
+    long size = Retry([&] { return syscall(SYS_getdents64, dirfd, buffer.data(), buffer.size()); });
     if (size < 0) return FailCall("getdents64", "");
     if (size == 0) return entries;
     for (long at = 0; at < size;) {

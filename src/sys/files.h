@@ -60,6 +60,9 @@ Result<FileStat> Fstat(int fd);
 Result<FileStat> Fstatat(int dirfd, std::string_view path, int flags = AT_SYMLINK_NOFOLLOW);
 // The same for who asks about many names that are mostly missing: no reason is put together.
 std::optional<FileStat> FindStat(int dirfd, const char* path, int flags = AT_SYMLINK_NOFOLLOW);
+// Whether anything has that name, a symlink included; false for whatever cannot be looked at. Far
+// cheaper than an error where most names are absent.
+bool ExistsAt(int dirfd, std::string_view path, uint64_t resolve);
 Result<std::string> Readlinkat(int dirfd, std::string_view path);
 
 Result<> Mkdirat(int dirfd, std::string_view path, uint32_t mode);
@@ -78,6 +81,8 @@ Result<> Fchownat(int dirfd, std::string_view path, uint32_t uid, uint32_t gid, 
 Result<> Utimensat(int dirfd, std::string_view path, int64_t mtime_ns, int flags);
 Result<> Ftruncate(int fd, uint64_t size);
 Result<> Fsync(int fd);
+// Starts to write a file back without waiting; a hint, so a failure says nothing.
+void StartWriting(int fd);
 Result<> Syncfs(int fd);
 
 // flock(2). kNonBlocking gives kConflict when another holder has it.
@@ -85,6 +90,8 @@ enum class LockKind { kShared, kExclusive, kExclusiveNonBlocking };
 Result<> Flock(int fd, LockKind kind);
 
 Result<std::string> Fgetxattr(int fd, const std::string& name);
+// Whether it has exactly that value; false where it has none.
+bool HasXattr(int fd, const char* name, std::string_view value);
 // By path below a directory, last component not followed (through /proc/self/fd/N/NAME).
 Result<std::string> Lgetxattrat(int dirfd, std::string_view path, const std::string& name);
 Result<> Lsetxattrat(int dirfd, std::string_view path, const std::string& name,
@@ -95,7 +102,8 @@ struct DirEntry {
   unsigned char type = 0;  // DT_*; DT_UNKNOWN is possible
   uint64_t ino = 0;
 };
-// All entries but "." and ".." of a directory descriptor (not O_PATH), from its start; at most
+// All entries but "." and ".." of a directory descriptor (whose offset is used; with O_PATH it is
+// opened for reading), from its start; at most
 // `entries_max`, more is kResourceExhausted. Order is the file system's.
 Result<std::vector<DirEntry>> ListDir(int dirfd, size_t entries_max = 10'000'000);
 

@@ -125,8 +125,8 @@ constexpr Instruction JumpTo(size_t at, uint16_t test, uint32_t k, size_t target
   return {test, static_cast<uint8_t>(target - at - 1), 0, k};
 }
 
-// clone3 does not exist (its flags are behind a pointer) and clone makes threads only: libgit2 may
-// start some, and the C library falls back to clone.
+// clone3 does not exist (its flags are behind a pointer) and clone makes threads only: a pack is
+// made by two, and the C library falls back to clone.
 constexpr std::array<Instruction, kProgramSize> MakeProgram() {
   std::array<Instruction, kProgramSize> program = {};
   program[0] = {kLoad, 0, 0, kArchAt};

@@ -22,13 +22,16 @@ struct Row {
   Result<Json> (*handler)(Session&);
   Lock lock;
   bool reads_tree = true;
+  // Where it ended the sandbox, the caller removes the changes, after the answer: the marker stays
+  // for him, or for the next command.
+  bool removed_later = false;
 };
 
 constexpr std::array<Row, 5> kTable = {{
     {"changes", RunChanges, Lock::kIfFree},
     {"diff", RunDiff, Lock::kIfFree},
-    {"publish", RunPublish, Lock::kRequired},
-    {"apply", RunApply, Lock::kRequired},
+    {"publish", RunPublish, Lock::kRequired, true, true},
+    {"apply", RunApply, Lock::kRequired, true, true},
     {"discard", RunDiscard, Lock::kRequired, false},
 }};
 
@@ -104,7 +107,7 @@ Result<> OpenSandbox(Session& session, const Row& row) {
 
 // The act is over, carried out or not. What its end left undone is done here, or by the next
 // command: then the marker stays.
-Result<> Settle(Session& session) {
+Result<> Settle(Session& session, bool removed_later) {
   if (!session.marker.valid()) return {};
   if (session.dir.fd.valid()) {  // discard of a damaged one has taken it away
     // As it is on disk: a write whose fsync failed has been made.
@@ -112,6 +115,8 @@ Result<> Settle(Session& session) {
     if (!meta && meta.error().sys_errno != 0) return std::unexpected(std::move(meta).error());
     bool ended = meta && workspace::IsEnded(meta->state);
     if (ended) BAWN_CHECK_OK(workspace::EndChanges(session.dir, *meta));
+    if (ended && removed_later) return {};
+    if (ended) BAWN_CHECK_OK(workspace::RemoveEnded(session.dir));
   }
   std::string id = BAWN_TRY(TextMember(session.request, "sandbox"));
   return workspace::Unmark(session.state, id);
@@ -141,7 +146,7 @@ Result<Json> Serve(Session& session) {
   BAWN_CHECK_OK(OpenSandbox(session, *row));
   BAWN_CHECK_OK(RaiseWalls(session));
   Result<Json> handled = row->handler(session);
-  Result<> settled = Settle(session);
+  Result<> settled = Settle(session, handled && row->removed_later);
   if (handled && !settled) return std::unexpected(std::move(settled).error());
   Json answer = BAWN_TRY(std::move(handled));
   if (JsonObject* object = answer.AsObject()) (*object)["confined"] = ToJson(session.confined);

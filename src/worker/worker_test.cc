@@ -122,7 +122,15 @@ TEST_F(WorkerTest, DiffThenPublishWhatWasReviewed) {
   EXPECT_EQ(done.json.GetString("deploy"), "git merge bawn/test");
   EXPECT_FALSE(done.json.GetBool("tree_changed", true));
   EXPECT_EQ(done.json.GetString("state"), "published");
+  // The changes are out of the way at once; what removes them comes after the answer, and the
+  // marker says that it is still to do.
+  EXPECT_FALSE(fs::exists(path_ + "/sb/layers"));
+  EXPECT_TRUE(fs::exists(path_ + "/sb/layers.gone/0/upper/a.txt"));
+  EXPECT_TRUE(fs::exists(path_ + "/state/running/" + kId));
   EXPECT_EQ(Call(Op("diff")).json.GetString("rule"), "workspace.no_changes");
+  EXPECT_EQ(Call(Op("discard")).json.GetString("state"), "published");
+  EXPECT_FALSE(fs::exists(path_ + "/sb/layers.gone"));
+  EXPECT_FALSE(fs::exists(path_ + "/state/running/" + kId));
 }
 
 TEST_F(WorkerTest, AnUnansweredPrepareLeavesNothing) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct Change {
   // Cannot be published or applied; empty, or one of "unreadable", "special_file", "protected" (a
   // protected path that the view had covered), "changed_while_reading", "path_too_long".
   std::string problem;
+  // Files: the very bytes that new_sha256 was made of, where the total of them is small enough.
+  std::shared_ptr<const std::string> new_bytes;
 };
 
 // Where a change's bytes are read from: the upper layer and the user's tree, held by descriptor.

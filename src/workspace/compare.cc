@@ -30,7 +30,8 @@ bool SameFile(const sys::FileStat& a, const sys::FileStat& b) {
 
 }  // namespace
 
-Result<Compared> CompareFiles(int new_fd, const sys::FileStat& before, int old_fd, bool hash) {
+Result<Compared> CompareFiles(int new_fd, const sys::FileStat& before, int old_fd, bool hash,
+                              bool keep) {
   Compared out;
   out.equal = old_fd >= 0;
   const size_t chunk = std::min<size_t>(kChunkBytes, before.size + 1);
@@ -42,6 +43,7 @@ Result<Compared> CompareFiles(int new_fd, const sys::FileStat& before, int old_f
     size_t got = BAWN_TRY(ReadFully(new_fd, fresh.get(), chunk));
     std::string_view bytes(fresh.get(), got);
     if (hash) sha.Update(bytes);
+    if (keep && total == 0 && got < chunk) out.new_bytes = bytes;
     if (out.equal) {
       size_t other = BAWN_TRY(ReadFully(old_fd, old.get(), chunk));
       out.equal = bytes == std::string_view(old.get(), other);

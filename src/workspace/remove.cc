@@ -183,11 +183,27 @@ Result<> SweepRemoved(const StateDir& state) {
   return {};
 }
 
+namespace {
+
+constexpr const char* kChanges[] = {"layers", "initial", "git"};
+
+std::string SetAside(const char* name) { return std::string(name) + ".gone"; }
+
+}  // namespace
+
 Result<> RemoveChanges(const SandboxDir& dir) {
-  for (const char* name : {"layers", "initial", "git"}) {
+  for (const char* name : kChanges) {
     BAWN_CHECK_OK(RemoveTree(dir.fd.get(), name));
+    BAWN_CHECK_OK(RemoveTree(dir.fd.get(), SetAside(name)));
   }
   return {};
+}
+
+Result<> RemoveEnded(const SandboxDir& dir) {
+  UniqueFd meta = BAWN_TRY(sys::Openat2(dir.fd.get(), "meta.json", O_RDONLY, 0, sys::kUntrusted));
+  BAWN_CHECK_OK(sys::Fsync(meta.get()));
+  BAWN_CHECK_OK(sys::Fsync(dir.fd.get()));
+  return RemoveChanges(dir);
 }
 
 namespace {
@@ -235,7 +251,10 @@ Result<> EndChanges(const SandboxDir& dir, const SandboxMeta& meta) {
     BAWN_CHECK_OK(UnpinBase(meta.common_dir, meta.id));
     BAWN_CHECK_OK(RemoveGitTemporaries(meta));
   }
-  BAWN_CHECK_OK(RemoveChanges(dir));
+  for (const char* name : kChanges) {
+    Result<> aside = sys::Renameat2(dir.fd.get(), name, dir.fd.get(), SetAside(name));
+    if (!aside && aside.error().sys_errno != ENOENT) return aside;
+  }
   for (const char* name : {kDurablePending, kPublishing}) {
     Result<> gone = sys::Unlinkat(dir.fd.get(), name);
     if (!gone && gone.error().sys_errno != ENOENT) return gone;

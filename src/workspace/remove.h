@@ -17,7 +17,8 @@ inline constexpr char kRemovingPrefix[] = ".removing_";
 Result<> SweepRemoved(const StateDir& state);
 
 // Drops what a sandbox changed (its layers, what Bawn put in the workspace, its private git
-// directory) and keeps its meta.json, receipts, output and apply journal. May be repeated.
+// directory; also where EndChanges has set it aside) and keeps its meta.json, receipts, output and
+// apply journal. May be repeated.
 Result<> RemoveChanges(const SandboxDir& dir);
 
 // What a publish that was cut short before its note leaves in the git directory under the sandbox's
@@ -25,9 +26,12 @@ Result<> RemoveChanges(const SandboxDir& dir);
 // them. May be repeated.
 Result<> RemoveGitTemporaries(const SandboxMeta& meta);
 
-// The end of a sandbox whose meta.json says so already: its pin goes, then its changes, then what
-// publish noted about itself. May be repeated, also by a later command after a kill -9.
+// The end of a sandbox whose meta.json says so already: its pin goes, then its changes are set
+// aside, where nobody finds them, then what publish noted about itself goes. May be repeated, also
+// by a later command after a kill -9. RemoveEnded follows, at once or after the answer.
 Result<> EndChanges(const SandboxDir& dir, const SandboxMeta& meta);
+// Removes what was set aside, once the disk has the meta.json that says why. May be repeated.
+Result<> RemoveEnded(const SandboxDir& dir);
 
 // meta.json's `state` after publish, apply and discard.
 inline constexpr char kPublished[] = "published";

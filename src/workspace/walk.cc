@@ -13,6 +13,7 @@ namespace bawn::workspace {
 namespace {
 
 constexpr size_t kHeldMax = 48;  // levels with open descriptors, three each
+constexpr uint64_t kKeptBytesMax = 64 << 20;
 
 EntryType TypeOf(const sys::FileStat& st) {
   if (st.IsRegular()) return EntryType::kFile;
@@ -94,6 +95,7 @@ class Walker {
 
   const WalkInput& in_;
   WalkOutput out_;
+  uint64_t kept_bytes_ = 0;
   std::vector<Level> levels_;
 };
 
@@ -274,8 +276,8 @@ Result<> Walker::VisitDirectory(const Level& level, const Place& place) {
         sys::Openat2(level.lower.get(), place.name, O_PATH | O_DIRECTORY, 0, sys::kUntrusted));
     inner.lower_ino = place.lower->ino;
     inner.touched = level.touched || in_.divergence->Touched(place.path, *place.lower);
-    Result<std::string> opaque = sys::Fgetxattr(upper.fd.get(), "user.overlay.opaque");
-    bool replaced = level.mode == DirMode::kReplaced || (opaque && *opaque == "y");
+    bool replaced = level.mode == DirMode::kReplaced ||
+                    sys::HasXattr(upper.fd.get(), "user.overlay.opaque", "y");
     inner.mode = replaced ? DirMode::kReplaced : DirMode::kMerged;
   } else {
     inner.mode = DirMode::kNew;
@@ -366,7 +368,8 @@ Result<bool> Walker::ReadFile(const Level& level, const Place& place, Change& ch
     if (comparable) {
       old = sys::Openat2(level.lower.get(), place.name, O_RDONLY | O_NONBLOCK, 0, sys::kUntrusted);
     }
-    return CompareFiles(fresh.get(), before, old ? old->get() : -1, in_.options.hash);
+    bool keep = in_.options.hash && change.new_size <= kKeptBytesMax - kept_bytes_;
+    return CompareFiles(fresh.get(), before, old ? old->get() : -1, in_.options.hash, keep);
   };
   Result<Compared> compared = read();
   if (!compared) {
@@ -376,7 +379,12 @@ Result<bool> Walker::ReadFile(const Level& level, const Place& place, Change& ch
     return true;
   }
   change.new_sha256 = std::move(compared->new_sha256);
-  return compared->equal && same_mode ? unchanged() : true;
+  if (compared->equal && same_mode) return unchanged();
+  if (compared->new_bytes) {
+    kept_bytes_ += compared->new_bytes->size();
+    change.new_bytes = std::make_shared<const std::string>(*std::move(compared->new_bytes));
+  }
+  return true;
 }
 
 bool Walker::IsCarried(const Place& place, const Change& change) const {

@@ -4,11 +4,11 @@ import re
 
 from support.marks import check, equal, release_only
 
-STATIC = ("bawn", "bawn-init", "bawn-keeper", "bawn-policy")
-DYNAMIC_LIBRARIES = {
-    # program: libraries it may map (promise of SPECIFICATION.md); anything else fails.
-    "bawn-worker": ("libgit2",),
-}
+STATIC = ("bawn", "bawn-init", "bawn-keeper", "bawn-policy", "bawn-worker")
+# Large libraries, each in one program; found there by a symbol of theirs.
+LIBRARIES = {"git_repository_open_ext": "bawn-worker", "YAML::": "bawn-policy"}
+# Of libgit2's transports, and what they are linked with.
+NETWORK = ("git_smart_subtransport_http", "libssh2_", "mbedtls_ssl_", "gss_", "getaddrinfo")
 
 
 @release_only
@@ -37,10 +37,17 @@ def test_slow_libraries_stay_in_their_programs(box):
     for name in os.listdir(box.bin):
         if not name.startswith("bawn"):
             continue
-        out = box.command("readelf", "-dW", f"{box.bin}/{name}").expect(0).out
-        for library in ("libgit2", "libyaml-cpp"):
-            allowed = library in DYNAMIC_LIBRARIES.get(name, ())
-            check(allowed or library not in out, f"{name} links {library}")
+        symbols = box.command("nm", "-C", f"{box.bin}/{name}").expect(0).out
+        for symbol, program in LIBRARIES.items():
+            equal(symbol in symbols, name == program, f"{symbol} in {name}")
+
+
+@release_only
+def test_worker_has_no_network_code(box):
+    symbols = box.command("nm", "-C", f"{box.bin}/bawn-worker").expect(0).out
+    check("git_libgit2_init" in symbols, "no symbols to look at")
+    for symbol in NETWORK:
+        check(symbol not in symbols, f"bawn-worker holds {symbol}")
 
 
 def test_version_and_help_everywhere(box):

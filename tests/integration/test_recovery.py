@@ -193,6 +193,33 @@ def test_kill_9_of_a_client_ends_its_own_job_in_a_kept_sandbox(box):
     box.bawn("discard", "k", "--yes", cwd=repo).expect(0)
 
 
+# -- what follows the answer -----------------------------------------------------------------------
+
+def test_published_changes_are_removed_behind_the_answer(box):
+    """Also where what removes them is killed, or never starts: then by the next command."""
+    repo = box.repo()
+    for verb in (("publish", "-m", "x", "--branch", "x"), ("apply",)):
+        box.run("sh", "-c", "mkdir -p d; echo 1 >d/n; echo 2 >n", options=("--name", "k"),
+                cwd=repo).expect(0)
+        directory = sandbox_dir(box, "k")
+        box.bawn(*verb, "--unreviewed", cwd=repo).expect(0)
+        check(not os.path.exists(f"{directory}/layers"), f"the changes can be found after {verb}")
+        wait_until(lambda: not os.listdir(f"{box.state}/running"), f"removed after {verb}")
+        left = set(os.listdir(directory))
+        check(not any(name.endswith(".gone") for name in left), f"left after {verb}: {left}")
+
+        # As one that was killed half way leaves it.
+        os.makedirs(f"{directory}/layers.gone/0/upper/d")
+        with open(f"{box.state}/running/{os.path.basename(directory)}", "w", encoding="ascii"):
+            pass
+        told = box.json("list", "--all", cwd=repo)
+        check(any("the end of that was finished" in line for line in told["recovered"]),
+              f"nothing said of it: {told}")
+        check(not os.path.exists(f"{directory}/layers.gone"), "the next command leaves it too")
+        equal(os.listdir(f"{box.state}/running"), [], "markers")
+        box.command("rm", "-rf", directory).expect(0)
+
+
 # -- write-back ------------------------------------------------------------------------------------
 
 def kept_and_synced(box, repo):

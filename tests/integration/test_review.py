@@ -447,7 +447,8 @@ def kill_after(box, delay, *argv, cwd):
     return process.wait()
 
 
-DELAYS = [0.004 * n for n in range(1, 16)]
+# An act takes some 10 ms where nothing else runs, and several times that beside other work.
+DELAYS = [0.001 * n for n in range(1, 11)] + [0.014, 0.02, 0.03, 0.045, 0.06]
 
 
 def test_update_tree_killed_anywhere_is_taken_up_by_the_next_command(box):

@@ -3,6 +3,7 @@ at what that left: see tests/faults/inject.c for how a point is named.
 """
 import collections
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -299,7 +300,28 @@ def check_clean(place):
 RECORDS = {"lock", "meta.json", "meta.lock", "jobs", "decisions.json", "journal", "remembered.json"}
 
 
+def is_held(path):
+    try:
+        with open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        pass
+    return False
+
+
+def wait_for_what_follows(state):
+    """What a publish or apply leaves behind its answer holds the marker as long as it works: then
+    the marker goes. One that nobody holds is what a killed command left."""
+    for _ in range(500):
+        if not any(is_held(entry.path) for entry in scan(f"{state}/running")):
+            return
+        time.sleep(0.02)
+
+
 def left_in_state(state):
+    wait_for_what_follows(state)
     found = [f"marker {entry.name}" for entry in scan(f"{state}/running")]
     for sandbox in scan(f"{state}/sb"):
         if not sandbox.name.startswith("sb_"):
@@ -334,6 +356,7 @@ def scan(directory):
 
 def listed(place):
     """What `bawn list` says after the fault: it recovers, and must always work."""
+    wait_for_what_follows(place.state)
     code, out, err = place.bawn("list", "--json")
     check(code == 0, f"bawn list: code {code}\n  out: {out}\n  err: {err}")
     return json.loads(out)

@@ -45,7 +45,7 @@ struct Repository {
 // guards against: its config would decide what we and git do); for root too (root.foreign_tree).
 Result<std::optional<Repository>> FindRepository(const std::string& directory);
 
-// What root says to a tree or repository of `owner` (docs/adr/0009).
+// What root says to a tree or repository of `owner` (docs/adr/0010).
 std::unexpected<Error> RefuseForeignTree(const std::string& path, uint32_t owner);
 
 // The identity git reports in that repository on the host: includes, conditional includes (gitdir,

@@ -250,7 +250,7 @@ TEST_F(RepositoryTest, AnotherUsersRepositoryIsRefusedByName) {
   Repository own = Find("a");
   ASSERT_EQ(seteuid(0), 0);
   EXPECT_EQ(own.work_tree, Path("a"));  // control
-  // Root itself has the most to lose in it (docs/adr/0009).
+  // Root itself has the most to lose in it (docs/adr/0010).
   EXPECT_EQ(FindError("a").rule, "root.foreign_tree");
   tree_.Shell("chown -R 0:0 a; chown 4711:4711 a/.git");
   EXPECT_EQ(FindError("a").rule, "root.foreign_tree");

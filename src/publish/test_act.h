@@ -24,7 +24,7 @@ class ActTest : public workspace::SandboxTest {
     fs::create_directories(path_ + "/state/sb");
     fs::rename(path_ + "/sb", path_ + "/state/sb/" + kId);
     fs::create_symlink("state/sb/" + std::string(kId), path_ + "/sb");
-    std::ofstream(path_ + "/state/sb/" + kId + "/lock");
+    std::ofstream lock(path_ + "/state/sb/" + kId + "/lock");
     state_ = {*sys::OpenDir(AT_FDCWD, path_ + "/state"), path_ + "/state"};
     dir_ = {kId, *sys::OpenDir(AT_FDCWD, path_ + "/state/sb/" + kId), {}, ""};
   }

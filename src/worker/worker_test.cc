@@ -191,7 +191,7 @@ TEST_F(WorkerTest, ALiveSandboxIsReadAndNotWritten) {
   UniqueFd lock = *sys::Openat2(dir_.fd.get(), "lock", O_RDWR);
   ASSERT_TRUE(sys::Flock(lock.get(), sys::LockKind::kExclusive));
   EXPECT_EQ(Call(Op("diff")).frame, WorkerFrame::kDone);
-  for (JsonObject request : {Publish(), Op("apply"), Op("discard")}) {
+  for (const JsonObject& request : {Publish(), Op("apply"), Op("discard")}) {
     Answer refused = Call(request);
     EXPECT_EQ(refused.frame, WorkerFrame::kFailed);
     EXPECT_EQ(refused.json.GetString("code"), "conflict");

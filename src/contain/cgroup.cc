@@ -15,6 +15,7 @@
 #include "sys/events.h"
 #include "sys/files.h"
 #include "sys/signals.h"
+#include "sys/users.h"
 
 namespace bawn::contain {
 namespace {
@@ -360,9 +361,34 @@ Result<> Cgroup::End(int deadline_ms) {
   }
 }
 
+namespace {
+
+constexpr std::string_view kProbePrefix = "bawn-probe-";
+
+// Groups of a probe that was killed: their maker's number is in the name, and there is none any
+// more. One that is not empty stays, whoever made it.
+void RemoveDeadProbes(const CgroupPlace& place) {
+  Result<UniqueFd> parent = sys::OpenDir(AT_FDCWD, place.directory);
+  if (!parent) return;
+  Result<std::vector<sys::DirEntry>> entries = sys::ListDir(parent->get());
+  if (!entries) return;
+  for (const sys::DirEntry& entry : *entries) {
+    if (!entry.name.starts_with(kProbePrefix)) continue;
+    int maker = 0;
+    const char* digits = entry.name.data() + kProbePrefix.size();
+    std::from_chars(digits, entry.name.data() + entry.name.size(), maker);
+    if (maker <= 0 || sys::Kill(maker, 0) != ESRCH) continue;
+    (void)sys::Unlinkat(parent->get(), entry.name, AT_REMOVEDIR);
+  }
+}
+
+}  // namespace
+
 Result<std::string> ProbeCgroup() {
   std::vector<CgroupPlace> places = BAWN_TRY(FindCgroupPlaces(true));
-  Cgroup group = BAWN_TRY(Cgroup::Make(places, NewId("bawn-probe-")));
+  for (const CgroupPlace& place : places) RemoveDeadProbes(place);
+  std::string prefix = std::string(kProbePrefix) + std::to_string(sys::CurrentPid()) + "-";
+  Cgroup group = BAWN_TRY(Cgroup::Make(places, NewId(prefix)));
   BAWN_CHECK_OK(group.SetLimits({uint64_t{1} << 30, 1000, 1000}, 0));
   std::string seen;
   for (const CgroupPlace& place : places) {

@@ -17,14 +17,6 @@
 #include "sys/files.h"
 #include "sys/processes.h"
 
-// libgit2 1.5 leaks 20 KiB in its own search for extensions at each open of a version 1 repository.
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the run-time's name
-extern "C" __attribute__((used, visibility("default"))) inline const char*
-__lsan_default_suppressions() {
-  return "leak:libpcre2-8.so\n";
-}
-// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
-
 namespace bawn::git {
 
 class TestRepo {

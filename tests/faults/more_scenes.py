@@ -99,6 +99,11 @@ class Doctor(Plan):
     command = ("doctor",)
     codes = (0, 1)  # its answer may be no
 
+    def judge(self, place, ended):
+        super().judge(place, ended)
+        code, _, err = place.bawn("doctor")  # takes away what a killed one has left
+        check(code in self.codes, f"doctor again: {code}\n  err: {err}")
+
 
 class Cut(Scene):
     """`list` recovers what an earlier command left when it was killed: `cut` at `part` of the
@@ -110,12 +115,12 @@ class Cut(Scene):
 
     def __init__(self, box):
         super().__init__(box)
-        self.point = None
+        self.point, self.found = None, []
         place = self.ready("cut")
         recorded = [row for row in place.record(self.cut) if row[0] == self.victim]
         self.let_go(place)
-        found = list(faults.points(recorded, ("kill",)))
-        self.point = found[int(len(found) * self.part)]
+        self.found = list(faults.points(recorded, ("kill",)))
+        self.point = self.found[int(len(self.found) * self.part)]
 
     def spoil(self, place):
         if self.point:
@@ -155,9 +160,25 @@ class ResumeApply(CutApply):
 
 
 class ResumeUpdateTree(Cut, UpdateTree):
-    cut, victim, part = UpdateTree.command, "0.0", 0.65
+    cut, victim = UpdateTree.command, "0.0"
     command = UpdateTree.command
     codes = (1,)  # it says that it has finished what was begun
+
+    def __init__(self, box):
+        super().__init__(box)
+        # Killed in the midst of the act: the middle one of the calls after which it is resumed.
+        tried = self.found[::max(len(self.found) // 25, 1)]
+        resumed = [point for point in tried if self.is_resumed_after(point)]
+        check(resumed, "no kill leaves an act to be resumed")
+        self.point = resumed[len(resumed) // 2]
+
+    def is_resumed_after(self, point):
+        self.point = point
+        place = self.ready("try")
+        try:
+            return place.bawn(*self.command)[0] in self.codes
+        finally:
+            self.let_go(place)
 
     def judge(self, place, ended):
         UpdateTree.judge(self, place, faults.as_failed(ended))

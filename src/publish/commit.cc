@@ -233,10 +233,9 @@ Result<Published> CommitPublish(const PublishContext& context, PreparedPublish& 
 Result<> RecoverPublish(const PublishContext& context) {
   std::optional<Intent> intent = BAWN_TRY(ReadIntent(context.dir));
   if (!intent) return {};
-  if (!BAWN_TRY(HasMoved(context, *intent))) {
-    BAWN_CHECK_OK(context.repo.ForgetRefLock(intent->ref, intent->commit, intent->written_at_ns));
-    return Forget(context, *intent);
-  }
+  // The move is a link and the end of the lock: it may be there in either case.
+  BAWN_CHECK_OK(context.repo.ForgetRefLock(intent->ref, intent->commit, intent->written_at_ns));
+  if (!BAWN_TRY(HasMoved(context, *intent))) return Forget(context, *intent);
   BAWN_CHECK_OK(FinishPublish(context, *intent, nullptr));
   return {};
 }

@@ -199,5 +199,21 @@ TEST_F(UpdateTreeTest, ALockOfOursBesideTheRefIsForgotten) {
   EXPECT_TRUE(fs::exists(lock));
 }
 
+// The move is a link and the end of the lock: between them the ref has moved, and the lock is
+// there.
+TEST_F(UpdateTreeTest, ALockOfOursBesideAMovedRefIsForgotten) {
+  CommitAndOpen();
+  git::Repo repo = *git::Repo::Open(meta_.git_dir);
+  const std::string lock = Tree(".git/refs/heads/side.lock");
+  Intent intent;
+  intent.ref = "refs/heads/side";
+  intent.commit = meta_.base_commit;
+  std::ofstream(Tree(".git/refs/heads/side")) << intent.commit << "\n";
+  std::ofstream(lock) << intent.commit << "\n";
+  EXPECT_TRUE(WriteIntent(dir_, intent));
+  EXPECT_TRUE(RecoverPublish({state_, dir_, meta_, repo}));
+  EXPECT_FALSE(fs::exists(lock));
+}
+
 }  // namespace
 }  // namespace bawn::publish

@@ -180,7 +180,13 @@ Result<> MoveIntoPlace(int objects, const std::string& name) {
   }
   for (const sys::DirEntry& entry : entries) {
     if (!entry.name.ends_with(".idx")) continue;
-    BAWN_CHECK_OK(sys::Renameat2(staging.get(), entry.name, packs.get(), entry.name));
+    Result<> moved = sys::Renameat2(staging.get(), entry.name, packs.get(), entry.name);
+    if (moved) continue;
+    // Unless it was there before, with its index, the pack goes again.
+    std::string pack = entry.name.substr(0, entry.name.size() - 4) + ".pack";
+    Result<sys::FileStat> index = sys::Fstatat(packs.get(), entry.name);
+    if (!index && index.error().sys_errno == ENOENT) (void)sys::Unlinkat(packs.get(), pack);
+    return moved;
   }
   BAWN_CHECK_OK(sys::Fsync(packs.get()));
   return RemoveStaging(objects, name);

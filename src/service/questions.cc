@@ -2,6 +2,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/clock.h"
@@ -142,6 +143,9 @@ Result<Json> LocalBawn::Why(const SandboxSelector& sandbox) {
   answer["sandbox_name"] = found.meta.name;
   Result<std::string> decisions =
       sys::ReadFileAt(found.dir.fd.get(), "decisions.json", 16 << 20, sys::kUntrusted);
+  if (!decisions && decisions.error().sys_errno != ENOENT) {
+    return std::unexpected(std::move(decisions).error());
+  }
   answer["decisions"] = decisions ? BAWN_TRY(ParseJson(*decisions)) : Json(JsonArray{});
   if (const record::StoredReceipt* newest = Newest(found.receipts)) {
     for (const char* member : {"containment", "outcome", "egress", "limits", "direct_writes"}) {

@@ -173,6 +173,7 @@ Result<SandboxDir> OpenSandboxDir(const StateDir& state, const std::string& id, 
   // Removed (or removed and made anew) between opening and locking: the lock is worth nothing.
   Result<sys::FileStat> named = sys::Fstatat(state.fd.get(), "sb/" + id + "/lock");
   sys::FileStat held = BAWN_TRY(sys::Fstat(lock.get()));
+  if (!named && named.error().sys_errno != ENOENT) return std::unexpected(named.error());
   if (!named || named->ino != held.ino || named->dev != held.dev) {
     return Fail(ErrorCode::kNotFound, "sandbox " + id + " was removed just now");
   }

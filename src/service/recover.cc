@@ -94,7 +94,8 @@ Result<std::string> RecoverOpened(const workspace::SandboxDir& dir, workspace::S
     return meta.name + " had been " + meta.state + "; the end of that was finished now";
   }
   std::string line = BAWN_TRY(EndByState(dir, meta));
-  bool publishing = sys::Fstatat(dir.fd.get(), workspace::kPublishing).has_value();
+  Result<sys::FileStat> intent = sys::Fstatat(dir.fd.get(), workspace::kPublishing);
+  bool publishing = intent || intent.error().sys_errno != ENOENT;
   if (!publishing && !meta.common_dir.empty()) {
     BAWN_CHECK_OK(workspace::RemoveGitTemporaries(meta));
   }

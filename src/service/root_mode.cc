@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/text.h"
@@ -139,7 +140,8 @@ Result<> EnterRootMode(Session* session) {
       BAWN_TRY(launch::IdRanges::Open(session->state, SubIdFilesOf(session->caller)));
   // Leases of sandboxes that are gone and left nothing come back first.
   BAWN_CHECK_OK(ranges.ReleaseAbandoned([&](const std::string& id) {
-    return sys::Fstatat(session->state.fd.get(), "sb/" + id + "/layers").has_value();
+    Result<sys::FileStat> layers = sys::Fstatat(session->state.fd.get(), "sb/" + id + "/layers");
+    return layers || layers.error().sys_errno != ENOENT;  // in doubt they are there
   }));
   launch::IdLease lease = BAWN_TRY(LeaseFor(ranges, session->dir.id));
   session->ids = contain::ProvisionRequest::IdRange{lease.outer_uid, lease.outer_gid, 1};

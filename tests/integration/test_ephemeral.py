@@ -87,9 +87,11 @@ def test_other_kinds_of_repository(box):
 
 
 def test_git_sees_a_change_of_the_same_second(box):
-    """The index keeps its time: an entry as young as the index itself is read again."""
+    """The index keeps its time: an entry as young as the index itself is read again. The two texts
+    have one size and one time, so nothing else tells them apart."""
     repo = box.repo(files={"a.txt": "one\n"})
-    script = ('echo two >a.txt; git add a.txt; echo six >a.txt; touch -r a.txt .git/index; '
+    script = ('at="touch -d @1700000000"; echo two >a.txt; $at a.txt; git add a.txt; '
+              'echo six >a.txt; $at a.txt .git/index; '
               'exec "$0" run --ephemeral --quiet -- git status --porcelain')
     run = box.command("sh", "-euc", script, box.bawn_path, cwd=repo).expect(0)
     equal(run.out, "MM a.txt\n", "git inside")

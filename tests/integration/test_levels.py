@@ -167,7 +167,8 @@ def test_the_job_that_lists_commits_is_in_the_group_as_well(box):
 def test_kill_9_leaves_no_control_group_after_the_next_command(box):
     repo = box.repo()
     process = start(box, repo, "echo up; exec sleep 1000")
-    held = [path for path in Path(GROUPS).glob("*/**/bawn-sb_*")]
+    own = os.listdir(f"{box.state}/running")
+    held = [path for name in own for path in Path(GROUPS).glob(f"*/**/bawn-{name}")]
     check(held, "no group while it runs: the test sees nothing")
     stop(process)
     box.bawn("list", cwd=repo).expect(0)
